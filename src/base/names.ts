@@ -8,6 +8,13 @@ export function nearestText(text: string, known: readonly string[]): string | un
   return nearestTexts(text, known, 1)[0] ?? clearlyNearest(text, known);
 }
 
+/** What is wrong with a name that the config lacks: `there is no policy prdo; did you mean prod?` */
+export function notInConfig(what: string, name: string, known: readonly string[]): string {
+  const nearest = nearestText(name, known);
+  const hint = nearest === undefined ? `the config has ${known.join(', ')}` : `did you mean ${nearest}?`;
+  return `there is no ${what} ${name}; ${hint}`;
+}
+
 // In a text of three letters or fewer, two typos leave nothing to recognise.
 const clearLengthMin = 4;
 const clearSlipsMax = 2;

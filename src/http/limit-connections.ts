@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { isLoopbackAddress } from '../base/loopback.ts';
 
 /** How many connections a server keeps open. */
 export interface ConnectionLimits {
@@ -35,9 +36,11 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
   server.keepAliveTimeout = keepAliveMs;
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
-    const max = limits.max + (isLoopback(address) ? limits.reservedForLoopback : 0);
-    const perAddressMax = limits.perAddressMax + (isLoopback(address) ? limits.reservedForLoopback : 0);
-    if (!makeRoom(perAddressMax, (other) => other === address) || !makeRoom(max, () => true)) {
+    const reserved = isLoopbackAddress(address) ? limits.reservedForLoopback : 0;
+    const hasRoom =
+      makeRoom(limits.perAddressMax + reserved, (other) => other === address) &&
+      makeRoom(limits.max + reserved, () => true);
+    if (!hasRoom) {
       socket.destroy();
       return;
     }
@@ -55,8 +58,4 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
       if (open.delete(socket)) open.set(socket, known);
     });
   });
-}
-
-function isLoopback(address: string): boolean {
-  return /^(::ffff:)?127\./.test(address) || address === '::1';
 }

@@ -1,9 +1,8 @@
-import { BlockList } from 'node:net';
+import { isLoopbackAddress, isLoopbackHost } from '../../base/loopback.ts';
 import type { Clock } from '../../base/time.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/operation-handlers.ts';
 import { faultAnswer } from './admin-fault.ts';
 import { bearerOf, type Caller, type Callers } from './callers.ts';
-import { isListed } from './remote-network.ts';
 import { makeWrongTokens } from './wrong-tokens.ts';
 
 /** Returns the caller, or the fault for which the request is refused. */
@@ -54,14 +53,10 @@ export function makeMayRead(callers: Callers): (request: HttpRequest) => boolean
   return (request) => !callers.hasTokens() || callers.identify(request) !== undefined;
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
 /** Without a token, only this machine is admitted, and only under a host name that is certainly its own. */
 function judgeLocal(request: HttpRequest): HttpAnswer | undefined {
   const { headers, remoteAddress } = request;
-  if (!isListed(loopback, remoteAddress)) {
+  if (!isLoopbackAddress(remoteAddress)) {
     return faultAnswer('forbidden', 'without a token only this machine may connect; set http.token');
   }
   // Through a proxy on this machine, every client looks local. Some proxies are recognised only by HTTP/1.0.
@@ -91,11 +86,8 @@ function isOfProxy(header: string): boolean {
 
 function isOwnName(host: string | undefined): boolean {
   if (host === undefined) return true;
-  const name = host
-    .replace(/:\d+$/, '')
-    .replace(/^\[(.*)\]$/, '$1')
-    .toLowerCase();
-  return isListed(loopback, name) || name === 'localhost' || name.endsWith('.localhost');
+  const name = host.replace(/:\d+$/, '').toLowerCase();
+  return isLoopbackHost(name) || name.endsWith('.localhost');
 }
 
 /** Answers requests without a known token. */

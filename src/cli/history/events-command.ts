@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import type { EventFilter } from '../../orchestrator/operations/operations.ts';
-import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
+import { findRollout } from '../rollouts/choose-rollout.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
@@ -20,7 +20,7 @@ export async function eventsCommand(
 ): Promise<ExitCode> {
   const { limit, since, type, collector, by } = options;
   const { id, events } = await withDaemon(options, async (client) => {
-    const chosen = chooseRollout(await listRollouts(client, named), named, 'read');
+    const chosen = await findRollout(client, named, 'read');
     return {
       id: chosen.id,
       events: await client.readEvents(chosen.id, { limit, since, type, collector, by }),

@@ -5,9 +5,9 @@ import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { widest } from '../rollouts/fit-lines.ts';
 import { headlineColor, headlineWords } from '../rollouts/headline-words.ts';
 import { failedOf } from '../rollouts/render-waves.ts';
-import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 export interface ListOptions extends DaemonTarget {
@@ -25,17 +25,14 @@ export async function listCommand(
   options: ListOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const { rollouts, next } = await readPast(policy, options);
-  if (options.json) {
-    printJson(output, { rollouts, next });
-    return exitCodes.done;
-  }
-  output.out.write(`${renderList(rollouts, Date.now(), output)}\n`);
-  if (next !== null) {
+  const past = await readPast(policy, options);
+  const { rollouts, next } = past;
+  const exitCode = printAnswer(output, options, past, () => renderList(rollouts, Date.now(), output));
+  if (next !== null && !options.json) {
     const name = policy === undefined ? '' : ` ${quoteArgument(policy)}`;
     output.err.write(`older ones: upwave list${name} --before ${quoteArgument(next)}\n`);
   }
-  return exitCodes.done;
+  return exitCode;
 }
 
 function readPast(policy: string | undefined, { limit, before, ...target }: ListOptions) {

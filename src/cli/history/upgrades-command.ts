@@ -1,15 +1,15 @@
-import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { UpgradeBody } from '../../contract/admin/rollout-status.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import type { UpgradeState } from '../../rollout/model/upgrade.ts';
-import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
+import { findRollout } from '../rollouts/choose-rollout.ts';
 import { widest } from '../rollouts/fit-lines.ts';
+import { readUpgrades } from '../rollouts/read-upgrades.ts';
 import { UsageFailure } from '../shell/command.ts';
-import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 export interface UpgradesOptions extends DaemonTarget {
@@ -29,53 +29,22 @@ export async function upgradesCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const found = await withDaemon(options, async (client) => {
-    const { id, waves } = chooseRollout(await listRollouts(client, named), named, 'read');
+    const { id, waves } = await findRollout(client, named, 'read');
     if (options.wave !== undefined && !waves.some(({ name }) => name === options.wave)) {
       const names = waves.map(({ name }) => name).join(', ');
       throw new UsageFailure(`${id} has no wave ${options.wave}; it has ${names}`);
     }
-    return { rollout: id, ...(await readUpgrades(client, id, options)) };
+    const { state, stratum, reason: cause, match, with: attributes, wave, limit } = options;
+    const search = { state: state && [...state], stratum, cause, match, attributes, wave, limit };
+    return { rollout: id, ...(await readUpgrades(client, id, search)) };
   });
-  if (options.json) {
-    printJson(output, found);
-    return exitCodes.done;
-  }
   const { collectors, total, more } = found;
-  output.out.write(`${renderUpgrades(collectors, Date.now(), output)}\n`);
-  if (more) {
+  const exitCode = printAnswer(output, options, found, () => renderUpgrades(collectors, Date.now(), output));
+  if (more && !options.json) {
     const of = total === null ? '' : ` of ${total}`;
     output.err.write(`shown: the first ${collectors.length}${of}; --limit shows more\n`);
   }
-  return exitCodes.done;
-}
-
-const pageMax = 1_000;
-
-/** Reads page by page: the size of an answer does not grow with the fleet. */
-async function readUpgrades(
-  client: Pick<AdminClient, 'searchUpgrades'>,
-  rolloutId: string,
-  { state, stratum, reason, match, with: attributes, wave, limit }: UpgradesOptions,
-): Promise<{
-  readonly collectors: readonly UpgradeBody[];
-  readonly total: number | null;
-  readonly more: boolean;
-}> {
-  const filter = { state: state && [...state], stratum, cause: reason, match, attributes, wave };
-  const collectors: UpgradeBody[] = [];
-  let after: string | undefined;
-  // The loop ends, because each page starts where the previous one ended.
-  for (;;) {
-    const page = await client.searchUpgrades(rolloutId, {
-      ...filter,
-      limit: Math.min(pageMax, limit - collectors.length),
-      after,
-    });
-    collectors.push(...page.collectors);
-    const { next, total } = page;
-    if (next === null || collectors.length >= limit) return { collectors, total, more: next !== null };
-    after = next;
-  }
+  return exitCode;
 }
 
 /** One line for each collector: name, id, wave, state, when it ended or is due, and why. */

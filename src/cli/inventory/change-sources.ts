@@ -59,11 +59,10 @@ export async function sourcesUpdateCommand(
   const { json, set } = options;
   const file = readOneStatement(options, 'source');
   const changed = await withManagement(options, output, async (desk) => {
-    const collector = await findCollector(desk, inCollector);
-    const source = await findSource(desk, collector, named);
+    const { place } = await findSource(desk, inCollector, named);
     return desk.orFail(
       await desk.management.sources.change(
-        { collectorId: collector.id, sourceId: source.id },
+        place,
         (current) => combineFields({ current, file, set }, Source.shape),
         {
           signal: desk.stop,
@@ -82,22 +81,16 @@ export async function sourcesDeleteCommand(
   options: InventoryOptions & { readonly yes: boolean },
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const ask = makeConsent({ yes: options.yes, input: process.stdin, output: output.err });
+  const ask = makeConsent({ yes: options.yes, output: output.err });
   return withManagement(options, output, async (desk) => {
-    const collector = await findCollector(desk, inCollector);
-    const source = await findSource(desk, collector, named);
-    const { id } = source;
+    const { collector, source, place } = await findSource(desk, inCollector, named);
     const label = `${sourceLabel(source)} of ${toPrintable(`collector ${collector.id} ${collector.name}`)}`;
-    if (!(await ask(`delete ${label}?`, desk.stop))) {
-      output.err.write('nothing deleted\n');
-      return exitCodes.finishedWithFailures;
-    }
-    const place = { collectorId: collector.id, sourceId: id };
+    await ask(`delete ${label}?`, desk.stop);
     desk.orFail(await desk.management.sources.delete(place, desk.stop));
     return printAnswer(
       output,
       options,
-      { deleted: { id, name: sourceNameOf(source), collectorId: collector.id } },
+      { deleted: { id: source.id, name: sourceNameOf(source), collectorId: collector.id } },
       () => `deleted ${label}`,
     );
   });

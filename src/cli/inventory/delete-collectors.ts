@@ -1,6 +1,8 @@
+import { someNames } from '../../base/names.ts';
 import { toPrintable } from '../../base/safe-text.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
 import { makeConsent } from '../shell/operator.ts';
 import { findCollector } from './find-collector.ts';
 import { type InventoryOptions, withManagement } from './with-management.ts';
@@ -11,20 +13,15 @@ export async function collectorsDeleteCommand(
   options: InventoryOptions & { readonly yes: boolean },
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const ask = makeConsent({ yes: options.yes, input: process.stdin, output: output.err });
+  const ask = makeConsent({ yes: options.yes, output: output.err });
   return withManagement(options, output, async (desk) => {
     const { id, name } = await findCollector(desk, idOrName);
     const label = toPrintable(`collector ${id} ${name}`);
-    if (!(await ask(`delete ${label} with all its sources?`, desk.stop))) {
-      output.err.write('nothing deleted\n');
-      return exitCodes.finishedWithFailures;
-    }
+    await ask(`delete ${label} with all its sources?`, desk.stop);
     desk.orFail(await desk.management.collectors.delete(id, desk.stop));
     return printAnswer(output, options, { deleted: { id, name } }, () => `deleted ${label}`);
   });
 }
-
-const namesShownMax = 10;
 
 /** `upwave collectors delete-offline --days N`: starts the deletion of every collector that has been offline this long. */
 export async function collectorsDeleteOfflineCommand(
@@ -32,7 +29,7 @@ export async function collectorsDeleteOfflineCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const { days } = options;
-  const ask = makeConsent({ yes: options.yes, input: process.stdin, output: output.err });
+  const ask = makeConsent({ yes: options.yes, output: output.err });
   return withManagement(options, output, async ({ management, stop, orFail }) => {
     const offline = orFail(await management.collectors.listOffline(days, stop));
     if (offline.length === 0) {
@@ -43,10 +40,7 @@ export async function collectorsDeleteOfflineCommand(
         () => `no collector has been offline for ${days} days`,
       );
     }
-    if (!(await ask(question(offline, days), stop))) {
-      output.err.write('nothing deleted\n');
-      return exitCodes.finishedWithFailures;
-    }
+    await ask(question(offline, days), stop);
     const message = orFail(await management.collectors.deleteOffline(days, stop)) ?? null;
     const said = message === null ? '' : `; the service answers: ${toPrintable(wordsOf(message))}`;
     return printAnswer(
@@ -59,9 +53,8 @@ export async function collectorsDeleteOfflineCommand(
 }
 
 function question(offline: ReadonlyArray<{ readonly name: string }>, days: number): string {
-  const names = offline.slice(0, namesShownMax).map(({ name }) => toPrintable(name));
-  const more = offline.length > names.length ? ', …' : '';
-  return `delete ${offline.length} collectors that have been offline for ${days} days (${names.join(', ')}${more})?`;
+  const names = toPrintable(someNames(offline.map(({ name }) => name)));
+  return `delete ${counted(offline.length, 'collector')} offline for ${days} days (${names})?`;
 }
 
 /** Its shape is not documented (collector-api.md §4.1). */

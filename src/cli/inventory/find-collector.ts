@@ -1,5 +1,6 @@
 import { parseCollectorId } from '../../base/names.ts';
 import { toPrintable } from '../../base/safe-text.ts';
+import type { SourcePlace } from '../../collector-api/management/source-client.ts';
 import { isRefusedWith } from '../../collector-api/wire/client-refusals.ts';
 import { isNameSupported } from '../../collector-api/wire/collector-name.ts';
 import type { Collector } from '../../contract/collector-management/collectors.ts';
@@ -32,20 +33,26 @@ export async function findCollector(desk: ServiceDesk, idOrName: string): Promis
   throw new UsageFailure(`no collector has ${what} ${toPrintable(idOrName)}`);
 }
 
-/** A source with its id, which every listed source has. */
-export type FoundSource = Source & { readonly id: number };
+/** A source of a collector, and how a request names it. */
+interface FoundSource {
+  readonly collector: Collector;
+  readonly source: Source;
+  readonly place: SourcePlace;
+}
 
-/** Finds a source by its id or its name. @throws CommandFailure when there is no such source */
+/** Finds a source by its id or its name. @throws CommandFailure when there is no such collector or source */
 export async function findSource(
   desk: ServiceDesk,
-  collector: Collector,
+  inCollector: string,
   idOrName: string,
 ): Promise<FoundSource> {
-  const sources = desk.orFail(await desk.management.sources.list(collector.id, desk.stop)).filter(hasId);
-  const found =
+  const collector = await findCollector(desk, inCollector);
+  const sources = desk.orFail(await desk.management.sources.list(collector.id, desk.stop));
+  const source =
     sources.find(({ id }) => String(id) === idOrName) ??
-    sources.find((source) => sourceNameOf(source) === idOrName);
-  if (found !== undefined) return found;
+    sources.find((each) => sourceNameOf(each) === idOrName);
+  if (source?.id !== undefined)
+    return { collector, source, place: { collectorId: collector.id, sourceId: source.id } };
   throw new UsageFailure(
     toPrintable(`collector ${collector.id} ${collector.name} has no source ${idOrName}`),
   );
@@ -62,8 +69,4 @@ function known<T>(desk: ServiceDesk, answer: Answer<T>): T | undefined {
   if (answer.ok) return answer.value;
   const isUnknown = answer.failure.kind === 'notFound' || isRefusedWith(answer.failure, 'InvalidCollector');
   return isUnknown ? undefined : desk.orFail(answer);
-}
-
-function hasId(source: Source): source is FoundSource {
-  return source.id !== undefined;
 }

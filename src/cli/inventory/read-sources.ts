@@ -35,9 +35,7 @@ export async function sourcesShowCommand(
   options: InventoryOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const source = await withManagement(options, output, async (desk) =>
-    findSource(desk, await findCollector(desk, inCollector), named),
-  );
+  const { source } = await withManagement(options, output, (desk) => findSource(desk, inCollector, named));
   return printAnswer(output, options, { source }, () => renderFields(source));
 }
 
@@ -50,10 +48,12 @@ export async function sourcesExportCommand(
 ): Promise<ExitCode> {
   const document = await withManagement(options, output, async (desk) => {
     const { sources } = desk.management;
-    const collector = await findCollector(desk, inCollector);
-    if (named === undefined) return desk.orFail(await sources.downloadAll(collector.id, desk.stop));
-    const { id } = await findSource(desk, collector, named);
-    return desk.orFail(await sources.download({ collectorId: collector.id, sourceId: id }, desk.stop));
+    if (named !== undefined) {
+      const { place } = await findSource(desk, inCollector, named);
+      return desk.orFail(await sources.download(place, desk.stop));
+    }
+    const { id } = await findCollector(desk, inCollector);
+    return desk.orFail(await sources.downloadAll(id, desk.stop));
   });
   printJson(output, document);
   return exitCodes.done;

@@ -1,4 +1,4 @@
-import { nearestText } from '../../base/names.ts';
+import { notInConfig } from '../../base/names.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import type { ManagementClient } from '../../collector-api/management/management-client.ts';
 import { isConflict } from '../../collector-api/wire/client-refusals.ts';
@@ -59,15 +59,13 @@ function chooseAccount(config: Config, named: string | undefined): AccountConfig
   const accounts = accountConfigsOf(config);
   const [first] = accounts;
   if (named === undefined && first !== undefined && accounts.length === 1) return first;
-  const found = accounts.find(({ account }) => account === named && named !== undefined);
-  if (found !== undefined) return found;
   const names = accounts.flatMap(({ account }) => account ?? []);
-  const choice =
-    names.length === 0 ? 'the config has no accounts, only service' : `the config has ${names.join(', ')}`;
-  if (named === undefined) throw new UsageFailure(`name the account with --account; ${choice}`);
-  const nearest = nearestText(named, names);
-  const hint = nearest === undefined ? choice : `did you mean ${nearest}?`;
-  throw new UsageFailure(`there is no account ${toPrintable(named)}; ${hint}`);
+  if (named === undefined)
+    throw new UsageFailure(`name the account with --account; the config has ${names.join(', ')}`);
+  const found = accounts.find(({ account }) => account === named);
+  if (found !== undefined) return found;
+  if (names.length === 0) throw new UsageFailure('the config has no accounts, only service');
+  throw new UsageFailure(notInConfig('account', named, names));
 }
 
 function commandFailure(failure: ServiceFailure, config: AccountConfig): CommandFailure {

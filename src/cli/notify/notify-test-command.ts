@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { nearestText } from '../../base/names.ts';
+import { notInConfig } from '../../base/names.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { makeSendNotice } from '../../observability/notifications/send-notice.ts';
 import type { SendResult } from '../../orchestrator/ports/notifications.ts';
@@ -40,13 +40,9 @@ function chosen(receivers: readonly Receiver[], name: string | undefined): reado
   const found = name === undefined ? receivers : receivers.filter((receiver) => receiver.name === name);
   if (found.length > 0) return found;
   const names = receivers.map((receiver) => receiver.name);
-  const nearest = name === undefined ? undefined : nearestText(name, names);
-  const hint = nearest === undefined ? `there are: ${names.join(', ')}` : `did you mean ${nearest}?`;
-  const message =
-    names.length === 0
-      ? 'the config has no receivers: list them under notify:'
-      : `there is no receiver ${name ?? ''}; ${hint}`;
-  throw new UsageFailure(toPrintable(message));
+  if (name !== undefined && names.length > 0)
+    throw new UsageFailure(toPrintable(notInConfig('receiver', name, names)));
+  throw new UsageFailure('the config has no receivers: list them under notify:');
 }
 
 function testNotice(at: number): Notice {

@@ -1,5 +1,5 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
-import { nearestText } from '../../base/names.ts';
+import { notInConfig } from '../../base/names.ts';
 import { accountConfigsOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
 import type { ReloadPreviewBody } from '../../contract/admin/reload.ts';
@@ -14,7 +14,7 @@ import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
-import { openConfig } from '../shell/open-config.ts';
+import { openConfig, policyOf } from '../shell/open-config.ts';
 import { comparedOf, memoryOf, type ReadRollout, readMembers } from './read-compared.ts';
 import { type PlanBasis, readPlans } from './read-plans.ts';
 import { diffJson, type PolicyDiff, renderDiff } from './render-diff.ts';
@@ -116,19 +116,14 @@ function choosePolicies(
   if (policy !== undefined) return [withRollout(policy)];
   const rollout = rollouts.find(({ id }) => id === named);
   if (rollout === undefined) {
-    const names = policies.map(({ name }) => name);
-    const nearest = nearestText(named, [...names, ...rollouts.map(({ id }) => id)]);
-    const offer = nearest === undefined ? `the config has ${names.join(', ')}` : `did you mean ${nearest}?`;
-    throw new UsageFailure(`there is no policy or rollout ${named}; ${offer}`);
+    const names = [...policies.map(({ name }) => name), ...rollouts.map(({ id }) => id)];
+    throw new UsageFailure(notInConfig('policy or rollout', named, names));
   }
   if (rollout.kind === 'rollback')
     throw new UsageFailure(
       `${named} is a rollback: name the rollout that it rolls back, ${rollout.rollbackOf}`,
     );
-  const own = policies.find(({ name }) => name === rollout.policy);
-  if (own === undefined)
-    throw new UsageFailure(`the policy ${rollout.policy} of ${named} is not in the config`);
-  return [{ policy: own, rollout }];
+  return [{ policy: policyOf({ rollouts: policies }, rollout.policy), rollout }];
 }
 
 /** Reads each rollout once: a running rollout of one policy claims collectors from the others. */

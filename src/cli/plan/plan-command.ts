@@ -1,15 +1,14 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { accountConfigOf } from '../../config/account-configs.ts';
-import type { Config } from '../../config/config.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
 import { noTargetWords } from '../../rollout/messages/exclusions.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type PolicyClaim } from '../../rollout/planning/overlap.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
-import { type CommandOptions, UsageFailure } from '../shell/command.ts';
+import type { CommandOptions } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
-import { openConfig } from '../shell/open-config.ts';
+import { openConfig, policyOf } from '../shell/open-config.ts';
 import { assessPlan } from './plan-figures.ts';
 import { planJson } from './plan-json.ts';
 import { type PolicyPlan, readPlans } from './read-plans.ts';
@@ -27,7 +26,8 @@ export async function planCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const config = openConfig(path);
-  const plans = await readPlans(config, choosePolicies(config, named), output);
+  const policies = named === undefined ? config.rollouts : [policyOf(config, named)];
+  const plans = await readPlans(config, policies, output);
   const now = Date.now();
   const assess = (policy: Policy, plan: Plan) => {
     const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);
@@ -57,14 +57,6 @@ export async function planCommand(
   output.out.write(`${blocks.join('\n\n')}\n`);
   for (const overlap of overlaps) output.out.write(`overlap: ${overlapWords(overlap)}\n`);
   return exitCodes.done;
-}
-
-function choosePolicies(config: Config, named: string | undefined): readonly Policy[] {
-  if (named === undefined) return config.rollouts;
-  const policy = config.rollouts.find(({ name }) => name === named);
-  if (policy !== undefined) return [policy];
-  const names = config.rollouts.map(({ name }) => name).join(', ');
-  throw new UsageFailure(`there is no policy ${named}; the config has ${names}`);
 }
 
 function claimOf({ policy, account, reading }: PolicyPlan): PolicyClaim {

@@ -5,6 +5,7 @@ import type { PlanMemory } from '../../orchestrator/scan/read-plan.ts';
 import { isEnd, isFailed } from '../../rollout/model/upgrade.ts';
 import type { ComparedMember, ComparedRollout } from '../../rollout/planning/plan-difference.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { readUpgrades } from '../rollouts/read-upgrades.ts';
 
 type Reads = Pick<AdminClient, 'searchUpgrades'>;
 
@@ -19,18 +20,14 @@ export function comparedOf(rollouts: readonly RolloutStatus[], policy: string): 
   return own.find(({ endedAt }) => endedAt === null) ?? own[0];
 }
 
-const pageMax = 1_000;
-
-/** Reads all members of a rollout, page by page. */
+/** Reads all members of a rollout. */
 export async function readMembers(client: Reads, status: RolloutStatus): Promise<ReadRollout> {
-  const members: ComparedMember[] = [];
-  let after: string | undefined;
-  do {
-    const { collectors, next } = await client.searchUpgrades(status.id, { limit: pageMax, after });
-    for (const { collectorId: id, collectorName: name, wave, fromBuild, state } of collectors)
-      members.push({ id, name, wave, fromBuild, state });
-    after = next ?? undefined;
-  } while (after !== undefined);
+  const { collectors } = await readUpgrades(client, status.id);
+  const members = collectors.map(
+    ({ collectorId: id, collectorName: name, wave, fromBuild, state }): ComparedMember => ({
+      ...{ id, name, wave, fromBuild, state },
+    }),
+  );
   return { status, targetBuild: status.targetBuild, members };
 }
 

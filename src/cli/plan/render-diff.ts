@@ -1,5 +1,4 @@
 import { someNames } from '../../base/names.ts';
-import { toPrintable } from '../../base/safe-text.ts';
 import { leftOutWords, noTargetWords } from '../../rollout/messages/exclusions.ts';
 import { counted, stateWords } from '../../rollout/messages/sentences.ts';
 import type { NoTarget } from '../../rollout/model/left-out.ts';
@@ -30,7 +29,7 @@ export function renderDiff(
 ): string {
   const { policy, rollout } = diff;
   const width = { paint, width: columns, labelColumns };
-  const line = (label: string, ...parts: readonly string[]) => fitLines(label, parts.map(toPrintable), width);
+  const line = (label: string, ...parts: readonly string[]) => fitLines(label, parts, width);
   const beside =
     rollout === undefined
       ? 'no rollout yet: compared with nothing'

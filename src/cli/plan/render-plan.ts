@@ -30,12 +30,11 @@ export function renderPlan(
   columns?: number,
 ): string {
   const { planned } = figures;
-  const head = `${policy.name} → ${toPrintable(plan.targetBuild)}   ${planned} collectors   plan ${plan.hash}`;
+  const head = `${policy.name} → ${plan.targetBuild}   ${planned} collectors   plan ${plan.hash}`;
   const body =
     planned === 0
-      ? [toPrintable(nobodyPlannedWords(plan))]
+      ? [nobodyPlannedWords(plan)]
       : [
-          waveTable(figures),
           ...unmatchedLines(policy, plan),
           ...largeCanaryLines(policy, figures),
           ...uncoveredLines(figures),
@@ -45,17 +44,19 @@ export function renderPlan(
           estimateLine(policy, figures, now),
         ];
   const lines = [...body, ...leftOutLines(plan), ...unknownLines(policy)];
-  return [head, ...lines.flatMap((line) => fitted(line, columns))].join('\n');
+  return [
+    toPrintable(head),
+    ...(planned === 0 ? [] : [waveTable(figures)]),
+    ...lines.flatMap((line) => fitted(line, columns)),
+  ].join('\n');
 }
 
-/** Wraps a sentence that is too long for the terminal, below its first word or label. Tables are left as they are. */
+/** Wraps a sentence that is too long for the terminal, below its first word or label. */
 function fitted(line: string, columns: number | undefined): readonly string[] {
-  if (columns === undefined || line.length <= columns || line.includes('\n')) return [line];
   const [label = ''] = /^[a-z ]{1,16}:/.exec(line) ?? [];
-  const fit = { paint: (_color: unknown, text: string) => text, width: columns };
-  return fitLines(label, [line.slice(label.length).trim()], { ...fit, labelColumns: label.length + 1 }).map(
-    (each) => (label === '' ? each.trimStart() : each),
-  );
+  const fit = { width: columns, labelColumns: label.length + 1 };
+  const lines = fitLines(label, [line.slice(label.length).trim()], fit);
+  return label === '' ? lines.map((each) => each.trimStart()) : lines;
 }
 
 /** Every collector of the plan with its wave, its place and its stratum, and every one that is left out. */
@@ -108,7 +109,7 @@ function unmatchedLines(policy: Policy, plan: Plan): readonly string[] {
   const [member] = plan.waves[0]?.members ?? [];
   if (rule === undefined || member === undefined || compileMatch(rule.match)(member.collector)) return [];
   return [
-    `match: that of wave ${toPrintable(rule.name)} matches nothing here, so the wave takes one collector of each stratum`,
+    `match: that of wave ${rule.name} matches nothing here, so the wave takes one collector of each stratum`,
   ];
 }
 
@@ -132,7 +133,7 @@ function uncoveredLines({ strata: { total, uncovered }, waves }: PlanFigures): r
   // A single wave has no wave before it, so the line would always be the same.
   if (uncovered.count === 0 || waves.length < 2) return [];
   const more = uncovered.count > uncovered.labels.length ? '; …' : '';
-  const labels = toPrintable(uncovered.labels.join('; '));
+  const labels = uncovered.labels.join('; ');
   return [
     `uncovered: ${uncovered.count} of ${total} strata are in no wave before the last: ${labels}${more}`,
   ];
@@ -146,9 +147,7 @@ function chainLines({ maxInFlightPer }: Policy, { waves }: PlanFigures): readonl
   if (longest.chain <= 1) return [];
   const caps = maxInFlightPer.map(({ key, cap }) => `${key}: ${cap}`).join(', ');
   return [
-    toPrintable(
-      `caps: in wave ${longest.name} up to ${longest.chain} collectors have to wait for each other (${caps})`,
-    ),
+    `caps: in wave ${longest.name} up to ${longest.chain} collectors have to wait for each other (${caps})`,
   ];
 }
 

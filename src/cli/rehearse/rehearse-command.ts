@@ -18,7 +18,7 @@ import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
-import { openConfig, orUsageFailure } from '../shell/open-config.ts';
+import { openConfig, orUsageFailure, policyOf } from '../shell/open-config.ts';
 import { writeLinesToFile } from '../shell/write-lines.ts';
 import { learnCourse } from './learn-course.ts';
 import { readFleet } from './read-fleet.ts';
@@ -133,12 +133,13 @@ function countPlanned(policy: Policy, targetBuild: string, snapshot: FleetSnapsh
   return waves.reduce((sum, { members }) => sum + members.length, 0);
 }
 
-function choosePolicy({ rollouts }: Config, named: string | undefined): Policy {
-  const policy = named === undefined ? rollouts[0] : rollouts.find(({ name }) => name === named);
-  if (policy !== undefined && (named !== undefined || rollouts.length === 1)) return policy;
-  const names = rollouts.map(({ name }) => name).join(', ');
-  const problem = named === undefined ? 'name one policy' : `there is no policy ${named}`;
-  throw new UsageFailure(`${problem}; the config has ${names}`);
+/** @param named not needed where the config has one policy */
+function choosePolicy(config: Config, named: string | undefined): Policy {
+  if (named !== undefined) return policyOf(config, named);
+  const [only, ...others] = config.rollouts;
+  if (only !== undefined && others.length === 0) return only;
+  const names = config.rollouts.map(({ name }) => name).join(', ');
+  throw new UsageFailure(`name one policy; the config has ${names}`);
 }
 
 function openWhatIf(path: string | undefined, occasion: Occasion): WhatIf {

@@ -20,8 +20,8 @@ const heldMax = 5;
 export function renderRehearsal(shown: Shown): string {
   const { policy, targetBuild, rehearsal, timeZone } = shown;
   const begins = `${clockWords(rehearsal.beganAt, shown)} ${timeZone}`;
-  const fit = { paint: (_color: unknown, text: string) => text, width: usualWidth, labelColumns: 15 };
-  const line = (label: string, text: string) => fitLines(`${label}:`, [toPrintable(text)], fit);
+  const line = (label: string, text: string) =>
+    fitLines(`${label}:`, [text], { width: usualWidth, labelColumns: 15 });
   const waves = renderTable(
     ['wave', 'collectors', 'opens', 'passes'],
     rehearsal.waves.map((wave) => waveRow(wave, shown)),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EpochMs } from '../../base/time.ts';
 import { timeOfDay } from '../../config/schema/calendar-schemas.ts';
 import { MatchSchema } from '../../config/schema/selection-schema.ts';
-import { duration, wholeCheck } from '../../config/schema/value-schemas.ts';
+import { duration, percentage, wholeCheck } from '../../config/schema/value-schemas.ts';
 import { ConfigError } from '../../config/source/config-error.ts';
 import { describeProblems, placeProblems } from '../../config/source/describe-problems.ts';
 import { explainIssue } from '../../config/source/explain-issue.ts';
@@ -13,12 +13,7 @@ import { p95PerMedian } from '../../rollout/model/log-normal.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 
 /** `3%` in the file, a share from 0 to 1 in the code. */
-const Share = z.string().transform((text, context): number => {
-  const share = Number(/^(\d+(?:\.\d+)?)%$/.exec(text)?.[1] ?? Number.NaN) / 100;
-  if (share >= 0 && share <= 1) return share;
-  context.addIssue('must be a percentage from "0%" to "100%"');
-  return z.NEVER;
-});
+const Share = percentage('3%', 0);
 
 const Break = z
   .strictObject({

@@ -1,4 +1,3 @@
-import { toPrintable } from '../../base/safe-text.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import { sharedAttributeWords } from '../../rollout/messages/stop-causes.ts';
 import type { Cause, CauseGroup } from '../../rollout/status/causes.ts';
@@ -30,8 +29,7 @@ export function causeLines(
     return groupLines(group, { isFirst: index === 0, hasStrata, linesMax }, fit);
   });
   if (lines.length === 0) return [];
-  const sharedPart =
-    shared === null ? [] : [{ text: toPrintable(sharedAttributeWords(shared)), color: 'red' as const }];
+  const sharedPart = shared === null ? [] : [{ text: sharedAttributeWords(shared), color: 'red' as const }];
   const list = [
     `list them: upwave upgrades ${quoteArgument(id)}${stateOption(causes)}`,
     ...reasonHint(causes),
@@ -93,8 +91,7 @@ function groupLines(
   ];
   if (others.length > 0 && (isFirst || shown.length === 0)) texts.push([others.join(', ')]);
   return texts.flatMap((choices, index) => {
-    const partOf = (text: string) =>
-      ({ text: toPrintable(text), color: of === 'failed' ? 'red' : 'dim' }) as const;
+    const partOf = (text: string) => ({ text, color: of === 'failed' ? 'red' : 'dim' }) as const;
     const label = index === 0 ? labels[of] : '';
     const whole = choices.find((text) => fitLines(label, [partOf(text)], fit).length <= linesMax);
     return fitLines(label, [partOf(whole ?? choices.at(-1) ?? '')], fit, linesMax);

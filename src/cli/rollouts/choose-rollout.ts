@@ -70,6 +70,15 @@ function onTheirWay(rollouts: readonly RolloutStatus[]): readonly RolloutStatus[
   return active.filter(({ rollbackId }) => rollbackId === null || !ids.has(rollbackId));
 }
 
+/** Asks the daemon for the rollouts, and finds the one that is meant. @throws CommandFailure as `chooseRollout` */
+export async function findRollout(
+  client: Pick<AdminClient, 'listRollouts' | 'rolloutStatus'>,
+  named: string | undefined,
+  verb: RolloutVerb | 'read',
+): Promise<RolloutStatus> {
+  return chooseRollout(await listRollouts(client, named), named, verb);
+}
+
 /** The current rollouts, and the named one from the history, if its record still exists. */
 export async function listRollouts(
   client: Pick<AdminClient, 'listRollouts' | 'rolloutStatus'>,

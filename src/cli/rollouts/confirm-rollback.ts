@@ -7,7 +7,7 @@ import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
-import { type AnswerInput, makeConsent } from '../shell/operator.ts';
+import { type AnswerInput, confirm } from '../shell/operator.ts';
 import { fitLines } from './fit-lines.ts';
 import { leftLines } from './left-behind-words.ts';
 import { windowWords } from './waiting-words.ts';
@@ -18,17 +18,13 @@ export interface RollbackOptions {
   readonly json: boolean;
 }
 
-/**
- * Shows what a rollback does, and asks for confirmation.
- * @returns undefined when the answer is no
- * @throws CommandFailure without `--yes` where nobody can be asked
- */
+/** Shows what a rollback does, and asks for confirmation. @throws CommandFailure without consent */
 export async function confirmRollback(
   client: Pick<AdminClient, 'previewRollback'>,
   { id, kind, state }: Pick<RolloutStatus, 'id' | 'kind' | 'state'>,
   { yes = false, now = false, json }: RollbackOptions,
   { input, output }: { readonly input: AnswerInput; readonly output: ConsoleOutput },
-): Promise<Extract<AskedVerb, { readonly verb: 'rollback' }> | undefined> {
+): Promise<AskedVerb> {
   // The preview starts nothing, and the daemon's refusal gives the reason.
   const isBegun = kind === 'rollback' || state === 'rollingBack';
   if (state === 'rolledBack' || (isBegun && !now)) return { verb: 'rollback', now };
@@ -41,9 +37,7 @@ export async function confirmRollback(
   const { collectors, rollout } = preview;
   const command = `upwave rollback ${quoteArgument(id)}${now ? ' --now' : ''} --yes`;
   const question = toPrintable(`Take ${collectors} collectors of ${rollout} back?`);
-  const refusal = `${question}\n  To confirm it, run: ${command}`;
-  const ask = makeConsent({ yes, input, output: output.err, refusal });
-  if (!(await ask(question, new AbortController().signal))) return undefined;
+  await confirm(question, command, { yes, input, output: output.err });
   return { verb: 'rollback', now, shown: { collectors, leftBehind: countLeft(preview.leftBehind) } };
 }
 
@@ -55,9 +49,7 @@ function previewLines(
 ): readonly string[] {
   const { rollout, collectors, running, unconfirmed, builds, leftBehind, waves, concurrency, caps, window } =
     preview;
-  const width = columns ?? Number.POSITIVE_INFINITY;
-  const fit = { paint: (_color: unknown, text: string) => text, width, labelColumns: 10 };
-  const line = (label: string, text: string) => fitLines(toPrintable(label), [toPrintable(text)], fit);
+  const line = (label: string, text: string) => fitLines(label, [text], { width: columns, labelColumns: 10 });
   const capWords = caps.map(({ key, cap }) => `; ${cap} at a time for each ${key}`).join('');
   const hint = now || window?.isOpen === true ? '' : '; --now ignores windows and freezes';
   return [

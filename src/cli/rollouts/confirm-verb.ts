@@ -7,24 +7,22 @@ import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { type AskedVerb, type RolloutVerb, verbTraits } from '../../rollout/verbs/verbs.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
-import { type AnswerInput, makeConsent } from '../shell/operator.ts';
+import { type AnswerInput, confirm } from '../shell/operator.ts';
 
 /**
  * Shows the target of a verb that was given without one, and asks (P15).
- * @returns undefined when the answer is no
- * @throws CommandFailure when there is no target, or no terminal to ask at; the message has the command to run
+ * @throws CommandFailure when there is no target, or no consent
  */
 export async function confirmVerb(
   status: RolloutStatus,
   verb: RolloutVerb,
   { input, output }: { readonly input: AnswerInput; readonly output: NodeJS.WritableStream },
-): Promise<AskedVerb | undefined> {
+): Promise<AskedVerb> {
   const asked = askedNow(status, verb);
   if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingWords(status, verb));
-  const what = toPrintable(questionOf(status, asked));
-  const refusal = `${what}\n  To confirm it, run: ${commandFor(status, verb)}`;
-  const ask = makeConsent({ yes: !verbTraits[verb].needsName, input, output, refusal });
-  return (await ask(what, new AbortController().signal)) ? asked : undefined;
+  const yes = !verbTraits[verb].needsName;
+  await confirm(toPrintable(questionOf(status, asked)), commandFor(status, verb), { yes, input, output });
+  return asked;
 }
 
 function questionOf(status: RolloutStatus, asked: AskedVerb): string {

@@ -8,7 +8,7 @@ import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
 import { showInstant } from '../shell/show-instant.ts';
-import { fitLines } from './fit-lines.ts';
+import { fitLines, widest } from './fit-lines.ts';
 
 /** `upwave explain <collector>`: why it is not upgraded now, and when it will be, for every policy. */
 export async function explainCommand(
@@ -31,11 +31,11 @@ type Explained = Omit<Extract<ExplainResult, { kind: 'explained' }>, 'kind'>;
 export function renderExplanation(
   { collectorId, collectorName, build, explanations, history }: Explained,
   now: EpochMs,
-  columns = Number.POSITIVE_INFINITY,
+  columns?: number,
 ): string {
-  const labelColumns = Math.max(0, ...explanations.map(({ policy }) => policy.length)) + 4;
-  const fit = { paint: (_color: unknown, text: string) => text, width: columns, labelColumns };
-  const line = (label: string, text: string) => fitLines(`  ${toPrintable(label)}`, [toPrintable(text)], fit);
+  const labelColumns = widest(explanations.map(({ policy }) => policy)) + 4;
+  const line = (label: string, text: string) =>
+    fitLines(`  ${label}`, [text], { width: columns, labelColumns });
   return [
     toPrintable(`collector ${collectorId} ${collectorName}   build ${build || 'unknown'}`),
     ...explanations.flatMap((each) => [

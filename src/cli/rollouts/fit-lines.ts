@@ -1,3 +1,4 @@
+import { toPrintable } from '../../base/safe-text.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 
 type Paint = ConsoleOutput['paint'];
@@ -7,9 +8,10 @@ type Color = Parameters<Paint>[0];
 export type Part = string | { readonly text: string; readonly color: Color };
 
 export interface Fit {
-  readonly paint: Paint;
-  /** Columns of the terminal. */
-  readonly width: number;
+  /** Default: no colour. */
+  readonly paint?: Paint;
+  /** Columns of the terminal; undefined: no line is broken. */
+  readonly width: number | undefined;
   /** Columns before the text, for labels longer than usual. */
   readonly labelColumns?: number;
 }
@@ -33,14 +35,17 @@ interface Piece {
   readonly color: Color | undefined;
 }
 
+const plain: Paint = (_color, text) => text;
+
 /**
  * Lays out a labelled line. Parts are three blanks apart. A part that does not fit moves to the next line, below the text.
+ * Texts may come from anywhere: they are made printable.
  * @param linesMax the text is cut after this many lines
  */
 export function fitLines(
   label: string,
   parts: readonly Part[],
-  { paint, width, labelColumns = usualLabelColumns }: Fit,
+  { paint = plain, width = Number.POSITIVE_INFINITY, labelColumns = usualLabelColumns }: Fit,
   linesMax = Number.POSITIVE_INFINITY,
 ): readonly string[] {
   const room = Math.max(20, width - labelColumns);
@@ -53,7 +58,7 @@ export function fitLines(
     const painted = shown
       .map(({ text, color }) => (color === undefined ? text : paint(color, text)))
       .join('');
-    return `${(index === 0 ? label : '').padEnd(labelColumns - 1)} ${painted}`.trimEnd();
+    return `${(index === 0 ? toPrintable(label) : '').padEnd(labelColumns - 1)} ${painted}`.trimEnd();
   });
 }
 
@@ -75,7 +80,8 @@ function breakLines(parts: readonly Part[], room: number): ReadonlyArray<readonl
     used += shownLead.length + text.length;
   };
   for (const part of parts) {
-    const { text, color } = typeof part === 'string' ? { text: part, color: undefined } : part;
+    const { text: given, color } = typeof part === 'string' ? { text: part, color: undefined } : part;
+    const text = toPrintable(given);
     const words = text.length <= room ? [text] : text.split(' ').flatMap((word) => inPieces(word, room));
     for (const [index, word] of words.entries()) put(word, index === 0 ? gap : ' ', color);
   }

@@ -1,4 +1,3 @@
-import { toPrintable } from '../../base/safe-text.ts';
 import type { ShownLeftBehind } from '../../rollout/messages/exclusions.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
@@ -14,13 +13,13 @@ export function leftBehindWords({
   const count = countLeft(leftBehind);
   const build = kind === 'rollback' ? (fromBuilds[0] ?? '') : targetBuild;
   const all = `${count} ${count === 1 ? 'is' : 'are'} not rolled back from ${build}`;
-  return [toPrintable(all), ...leftLines(leftBehind)];
+  return [all, ...leftLines(leftBehind)];
 }
 
 /** One line for each reason. */
 export function leftLines(leftBehind: readonly ShownLeftBehind[]): readonly string[] {
   return leftBehind.map(({ reason, count, names }) => {
     const more = count > names.length ? ', …' : '';
-    return toPrintable(`${count}: ${reason}: ${names.join(', ')}${more}`);
+    return `${count}: ${reason}: ${names.join(', ')}${more}`;
   });
 }

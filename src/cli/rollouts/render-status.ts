@@ -36,13 +36,17 @@ export interface StatusStyle extends Pick<ConsoleOutput, 'paint' | 'columns'> {
   readonly canBeAsked?: boolean;
 }
 
+interface Canvas extends Pick<ConsoleOutput, 'paint'> {
+  readonly width: number;
+}
+
 /** A rollout at a glance: progress, safety, blockers, ETA and legal verbs (DESIGN §5). */
 export function renderStatus(
   status: RolloutStatus,
   now: EpochMs,
   { paint, columns, canBeAsked = true }: StatusStyle,
 ): string {
-  const fit: Fit = { paint, width: columns ?? usualWidth };
+  const fit: Canvas = { paint, width: columns ?? usualWidth };
   const line = (label: string, ...parts: readonly Part[]) => fitLines(label, parts, fit);
   return [
     ...headLines(status, now, fit),
@@ -65,7 +69,7 @@ export function renderStatus(
 }
 
 /** `production-20261122-3  → 19.536-4     NEEDS YOU: approve wave rest     1m12s`, in two lines where it does not fit one. */
-function headLines(status: RolloutStatus, now: EpochMs, { paint, width }: Fit): readonly string[] {
+function headLines(status: RolloutStatus, now: EpochMs, { paint, width }: Canvas): readonly string[] {
   const name = toPrintable(status.id);
   const target = `  → ${toPrintable(targetWords(status))}`;
   const headline = headlineWords(status);
@@ -98,7 +102,7 @@ function targetWords({ targetBuild, backTo }: RolloutStatus): string {
   return backTo.length > backToShownMax ? `${shown}, … (${backTo.length} builds)` : shown;
 }
 
-function progressParts(status: RolloutStatus, { width }: Fit): readonly Part[] {
+function progressParts(status: RolloutStatus, { width }: Canvas): readonly Part[] {
   const { counts, planned, waves, inFlight, concurrency } = status;
   const failed = failedOf(status);
   const setAside = waves.reduce((sum, wave) => sum + wave.setAside, 0);
@@ -140,12 +144,12 @@ const stateLabels: Partial<Record<RolloutState, string>> = {
 
 function stateParts({ state, reason }: RolloutStatus): readonly Line[] {
   const label = stateLabels[state];
-  return label === undefined || reason === '' ? [] : [[label, toPrintable(reason)]];
+  return label === undefined || reason === '' ? [] : [[label, reason]];
 }
 
 function driftParts({ drift, state }: RolloutStatus): readonly Line[] {
   if (drift === null || state !== 'awaitingApproval') return [];
-  return [['drift', toPrintable(`since plan ${drift.from}: ${drift.words}`)]];
+  return [['drift', `since plan ${drift.from}: ${drift.words}`]];
 }
 
 function heldParts(status: RolloutStatus): readonly Line[] {
@@ -154,15 +158,15 @@ function heldParts(status: RolloutStatus): readonly Line[] {
   if (buildHold !== null) {
     const { build, reason, by } = buildHold;
     // The line above has the reason of the rollout's hold, `upwave holds` that of the build's hold.
-    const why = state === 'held' ? '' : `: ${toPrintable(reason)}`;
-    const words = `build ${toPrintable(build)} is held${why} (by ${toPrintable(by)})`;
+    const why = state === 'held' ? '' : `: ${reason}`;
+    const words = `build ${build} is held${why} (by ${by})`;
     const then = state === 'held' ? `, then ${commandFor(status, 'resume')}` : '';
     lines.push(['held', `${words}; upwave release ${quoteArgument(build)}${then}`]);
   }
   if (strata.held.length > heldShownMax) return [...lines, heldTogether(status)];
   for (const { label, reason, by, waiting } of strata.held) {
     const who = by === 'daemon' ? '' : ` (by ${by})`;
-    const words = toPrintable(`stratum ${label}: ${reason}${who}`);
+    const words = `stratum ${label}: ${reason}${who}`;
     const wait = waiting > 0 ? `; ${waiting} wait` : '';
     // An ended rollout has nothing to release.
     const release = endedAt === null ? `; upwave release ${quoteArgument(label)}` : '';
@@ -179,16 +183,16 @@ function heldTogether({ strata: { held }, endedAt }: RolloutStatus): Line {
   const wait = endedAt !== null ? '' : waiting === 1 ? ', 1 collector waits' : `, ${waiting} collectors wait`;
   const such = first === undefined ? '' : `${first.label} (${first.reason})`;
   const words = `${held.length} strata${wait}: ${such} and ${held.length - 1} more`;
-  return ['held', `${toPrintable(words)}; list them: upwave holds`];
+  return ['held', `${words}; list them: upwave holds`];
 }
 
 function rollbackParts(status: RolloutStatus): readonly Line[] {
   const { rollbackOf, rollbackId } = status;
   return [
-    ...(rollbackOf === null ? [] : [['back', `the rollback of ${toPrintable(rollbackOf)}`] as const]),
+    ...(rollbackOf === null ? [] : [['back', `the rollback of ${rollbackOf}`] as const]),
     ...(rollbackId === null
       ? []
-      : [['back', `by ${toPrintable(rollbackId)}: upwave status ${quoteArgument(rollbackId)}`] as const]),
+      : [['back', `by ${rollbackId}: upwave status ${quoteArgument(rollbackId)}`] as const]),
     ...leftBehindWords(status).map((words) => ['left', words] as const),
   ];
 }
@@ -210,7 +214,7 @@ function waitParts({ api, blockers }: RolloutStatus, now: EpochMs): readonly Lin
     .filter(({ kind }) => !hasOwnLines.has(kind))
     .map(({ reason, until }): Line => {
       const end = until === null ? '' : `, until ${showInstant(until, now)}`;
-      return ['waits', `${toPrintable(reason)}${end}`];
+      return ['waits', `${reason}${end}`];
     });
   return [...outage, ...others];
 }
@@ -225,8 +229,8 @@ function uncoveredParts({ strata: { total, uncovered }, waves, endedAt }: Rollou
   if (uncovered.count === 0 || waves.length < 2 || !isYetToCome || endedAt !== null) return [];
   const shown = uncovered.labels.slice(0, uncoveredShownMax);
   const more = uncovered.count > shown.length ? '; …' : '';
-  const words = `${uncovered.count} of ${total} strata are in no wave before ${toPrintable(last.name)}`;
-  return [['strata', `${words}: ${toPrintable(shown.join('; '))}${more}`]];
+  const words = `${uncovered.count} of ${total} strata are in no wave before ${last.name}`;
+  return [['strata', `${words}: ${shown.join('; ')}${more}`]];
 }
 
 /** The ETA, and the requests to the service. */
@@ -254,11 +258,9 @@ function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus):
   const more = fromBuilds.length > fromBuildsShownMax ? ', …' : '';
   const leftOutCount = leftOut.reduce((sum, { count }) => sum + count, 0);
   return [
-    `${toPrintable(planHash)} by ${toPrintable(starterWords(startedBy))}`,
+    `${planHash} by ${starterWords(startedBy)}`,
     ...(leftOut.length === 0 ? [] : [`${leftOutCount} left out`]),
-    ...(fromBuilds.length === 0
-      ? []
-      : [`from ${toPrintable(fromBuilds.slice(0, fromBuildsShownMax).join(', '))}${more}`]),
+    ...(fromBuilds.length === 0 ? [] : [`from ${fromBuilds.slice(0, fromBuildsShownMax).join(', ')}${more}`]),
   ];
 }
 

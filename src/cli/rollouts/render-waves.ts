@@ -59,7 +59,7 @@ function waitingParts(status: RolloutStatus, wave: WaveStatus): readonly Part[] 
       ? [`then about ${formatDuration(then)}`]
       : waits === null || isAsked
         ? []
-        : [`for ${toPrintable(waits)}`];
+        : [`for ${waits}`];
   return [stage, numbers, ...why, ...(wave.joined > 0 ? [`${wave.joined} came late`] : [])];
 }
 
@@ -91,9 +91,7 @@ function endParts({ state, passedAt, soakEndsAt }: WaveStatus, now: EpochMs): re
 function gateParts({ state, gates }: WaveStatus): readonly Part[] {
   if (state === 'passed') return [];
   return gates.map(({ verdict, words }) =>
-    verdict === 'fail' || verdict === 'hold'
-      ? { text: toPrintable(words), color: 'red' as const }
-      : toPrintable(words),
+    verdict === 'fail' || verdict === 'hold' ? { text: words, color: 'red' as const } : words,
   );
 }
 

@@ -6,10 +6,9 @@ import type { Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
-import { makeConsent, operatorName } from '../shell/operator.ts';
-import { stopSignal } from '../shell/stop-signal.ts';
-import { chooseRollout, listRollouts } from './choose-rollout.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
+import { confirm, operatorName } from '../shell/operator.ts';
+import { findRollout } from './choose-rollout.ts';
 import { renderStatus } from './render-status.ts';
 
 export interface RepairOptions extends DaemonTarget {
@@ -30,7 +29,7 @@ export async function repairCommand(
   const { watch, withdraw } = options;
   if (watch && withdraw) throw new UsageFailure('--watch and --withdraw exclude each other');
   const status = await withDaemon(options, async (client) => {
-    const { id: rolloutId } = chooseRollout(await listRollouts(client, named), named, 'read');
+    const { id: rolloutId } = await findRollout(client, named, 'read');
     const of = collectorId === undefined ? { rolloutId } : { rolloutId, collectorId };
     const preview = await client.previewRepair(of);
     const command = [
@@ -47,12 +46,12 @@ export async function repairCommand(
     }
     const settlement: Settlement = watch ? 'watch' : 'withdraw';
     const question = `Repair: ${effectOf(preview, settlement)}. Do it?`;
-    const refusal = `${question}\n  To confirm it, run: ${command.join(' ')} --${settlement} --yes`;
-    const ask = makeConsent({ yes: options.yes, input: process.stdin, output: output.err, refusal });
-    if (!(await ask(question, stopSignal()))) return null;
+    await confirm(question, `${command.join(' ')} --${settlement} --yes`, {
+      yes: options.yes,
+      output: output.err,
+    });
     return client.repair({ ...of, settlement, by: operatorName(), reason: options.reason ?? '' });
   });
-  if (status === null) return exitCodes.finishedWithFailures;
   return printAnswer(output, options, status, () => renderStatus(status, Date.now(), output));
 }
 

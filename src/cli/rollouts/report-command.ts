@@ -3,7 +3,7 @@ import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { writeLines, writeLinesToFile } from '../shell/write-lines.ts';
-import { chooseRollout, listRollouts } from './choose-rollout.ts';
+import { findRollout } from './choose-rollout.ts';
 
 export interface ReportOptions extends DaemonTarget {
   readonly format: ReportFormat;
@@ -19,7 +19,7 @@ export async function reportCommand(
 ): Promise<ExitCode> {
   const { format, out } = options;
   const { id, report } = await withDaemon(options, async (client) => {
-    const chosen = chooseRollout(await listRollouts(client, named), named, 'read');
+    const chosen = await findRollout(client, named, 'read');
     return { id: chosen.id, report: await client.report(chosen.id, format) };
   });
   const lines = report.trimEnd().split('\n');

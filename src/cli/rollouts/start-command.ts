@@ -6,10 +6,9 @@ import { planWords } from '../../rollout/messages/plans.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
-import { makeConsent, operatorName } from '../shell/operator.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
+import { confirm, operatorName } from '../shell/operator.ts';
 import { showInstant } from '../shell/show-instant.ts';
-import { stopSignal } from '../shell/stop-signal.ts';
 import { fitLines } from './fit-lines.ts';
 import { renderStatus } from './render-status.ts';
 
@@ -32,22 +31,13 @@ export async function startCommand(
     if (options.plan !== undefined) return client.startPolicy({ ...words, planHash: options.plan });
     const preview = await client.previewStart(policy);
     output.err.write(`${renderPreview(preview, Date.now(), output.columns)}\n`);
-    if (!(await isConfirmed(preview, options, output))) return null;
-    return client.startPolicy({ ...words, planHash: preview.planHash });
+    const { planned, planHash } = preview;
+    const question = `Start ${planned === 1 ? 'this upgrade' : `these ${planned} upgrades`}?`;
+    const command = `upwave start ${quoteArgument(policy)} --plan ${planHash}`;
+    await confirm(question, command, { yes: options.yes, output: output.err });
+    return client.startPolicy({ ...words, planHash });
   });
-  if (status === null) return exitCodes.finishedWithFailures;
   return printAnswer(output, options, status, () => renderStatus(status, Date.now(), output));
-}
-
-function isConfirmed(
-  { policy, planHash, planned }: StartPreview,
-  { yes }: StartOptions,
-  output: ConsoleOutput,
-): Promise<boolean> {
-  const command = `upwave start ${quoteArgument(policy)} --plan ${planHash}`;
-  const refusal = `nothing has started: there is no terminal to ask at. To start this plan: ${command}`;
-  const ask = makeConsent({ yes, input: process.stdin, output: output.err, refusal });
-  return ask(`Start ${planned === 1 ? 'this upgrade' : `these ${planned} upgrades`}?`, stopSignal());
 }
 
 /**
@@ -57,9 +47,8 @@ function isConfirmed(
 export function renderPreview(preview: StartPreview, now: EpochMs, columns?: number): string {
   const { policy, leftOut, approval, window } = preview;
   const until = window.until === null ? '' : `, opens ${showInstant(window.until, now)}`;
-  const fit = { paint: (_color: unknown, text: string) => text, width: columns ?? Number.POSITIVE_INFINITY };
   const line = (label: string, text: string, labelColumns = 10) =>
-    fitLines(toPrintable(label), [toPrintable(text)], { ...fit, labelColumns });
+    fitLines(label, [text], { width: columns, labelColumns });
   return [
     ...line(`${policy}:`, planWords(preview), toPrintable(policy).length + 2),
     ...(leftOut.length === 0 ? [] : line('left out', leftOutLine(leftOut))),

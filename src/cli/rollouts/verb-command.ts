@@ -4,9 +4,9 @@ import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
 import { type AnswerInput, operatorName } from '../shell/operator.ts';
-import { chooseRollout, listRollouts } from './choose-rollout.ts';
+import { findRollout } from './choose-rollout.ts';
 import { confirmRollback } from './confirm-rollback.ts';
 import { confirmVerb } from './confirm-verb.ts';
 import { renderStatus } from './render-status.ts';
@@ -40,12 +40,11 @@ export async function verbCommand(
   input: AnswerInput = process.stdin,
 ): Promise<ExitCode> {
   const status = await withDaemon(options, async (client) => {
-    const chosen = chooseRollout(await listRollouts(client, named), named, verb);
+    const chosen = await findRollout(client, named, verb);
     const asked =
       verb === 'rollback'
         ? await confirmRollback(client, chosen, options, { input, output })
         : (namedIn[verb](options) ?? (await confirmVerb(chosen, verb, { input, output: output.err })));
-    if (asked === undefined) return undefined;
     const request = { rolloutId: chosen.id, by: operatorName(), reason: options.reason ?? '', ...asked };
     const withClass = request.verb === 'retry' && options.class !== undefined;
     const after = await client.apply(withClass ? { ...request, failureClass: options.class } : request);
@@ -55,10 +54,6 @@ export async function verbCommand(
       );
     return after;
   });
-  if (status === undefined) {
-    output.err.write('nothing changed\n');
-    return exitCodes.finishedWithFailures;
-  }
   return printAnswer(output, options, status, () => renderStatus(status, Date.now(), output));
 }
 

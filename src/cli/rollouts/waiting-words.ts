@@ -1,4 +1,3 @@
-import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { Outage } from '../../rollout/status/api-budget-status.ts';
 import type { WindowStatus } from '../../rollout/status/window.ts';
@@ -16,15 +15,15 @@ function openWords({ isOpen, until, reason, timeZone }: WindowStatus, now: Epoch
       ? null
       : `${showInstantIn(timeZone, until, now)} ${timeZone} (${formatDuration(Math.max(0, until - now))})`;
   if (isOpen) return change === null ? 'open' : `open until ${change}`;
-  return `closed: ${toPrintable(reason)}, ${change === null ? 'and does not open within a year' : `opens ${change}`}`;
+  return `closed: ${reason}, ${change === null ? 'and does not open within a year' : `opens ${change}`}`;
 }
 
 /** Why no requests are being sent, since when, and until when. */
 export function outageWords(outage: Outage, now: EpochMs): string {
   const { kind, reason, detail, since, until } = outage;
   const began = since === null ? '' : ` since ${showInstant(since, now)}`;
-  const what = detail === null ? '' : ` (${toPrintable(detail.replace(/\.$/, ''))})`;
-  const why = `${toPrintable(reason)}${began}${what}`;
+  const what = detail === null ? '' : ` (${detail.replace(/\.$/, '')})`;
+  const why = `${reason}${began}${what}`;
   if (until === null) return `${why}; one request is testing the service`;
   const at = showInstant(until, now);
   return kind === 'serviceDown' ? `${why}; next try ${at}` : `${why}, until ${at}`;

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
+import { notInConfig } from '../../base/names.ts';
 import { Secret } from '../../base/secret.ts';
 import type { Config, RedisConfig } from '../../config/config.ts';
 import { type DaemonConfig, loadConfig, loadDaemonConfig } from '../../config/load/load-config.ts';
 import { ConfigError } from '../../config/source/config-error.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
 import { UsageFailure } from './command.ts';
 
 /** Loads the config for a command. @throws CommandFailure with every problem and its line */
@@ -19,6 +21,14 @@ export function openDaemonConfig(path: string, environment: NodeJS.ProcessEnv = 
   return inWords(path, () =>
     loadDaemonConfig(path, environment, token === undefined ? undefined : new Secret(token)),
   );
+}
+
+/** The policy with this name. @throws CommandFailure when the config has none */
+export function policyOf({ rollouts }: Pick<Config, 'rollouts'>, named: string): Policy {
+  const policy = rollouts.find(({ name }) => name === named);
+  if (policy !== undefined) return policy;
+  const names = rollouts.map(({ name }) => name);
+  throw new UsageFailure(notInConfig('policy', named, names));
 }
 
 function inWords<T>(path: string, load: () => T): T {

@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
-import { UsageFailure } from './command.ts';
+import { CommandFailure, UsageFailure } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
 import { readAnswer } from './read-answer.ts';
 
 /** The name of the operator, for the events. */
@@ -12,36 +13,40 @@ export function operatorName(): string {
   }
 }
 
-/** Asks before something is deleted; true means continue. */
-export type AskConsent = (question: string, stop: AbortSignal) => Promise<boolean>;
-
 /** Where a person may answer. */
 export type AnswerInput = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
 interface ConsentParts {
   /** `--yes`: do not ask. */
   readonly yes: boolean;
-  readonly input: AnswerInput;
+  /** Default: the standard input. */
+  readonly input?: AnswerInput | undefined;
   readonly output: NodeJS.WritableStream;
-  /** The message where there is no terminal to ask at. */
-  readonly refusal?: string;
 }
 
 /**
- * Makes the question before an action that cannot be undone.
+ * Asks whether to continue.
+ * @throws CommandFailure when the answer is no, and without a terminal to ask at: then it has the command that confirms it
+ */
+export function confirm(question: string, command: string, parts: ConsentParts): Promise<void> {
+  return makeConsent(parts, `${question}\n  To confirm it, run: ${command}`)(question);
+}
+
+/**
+ * Makes the question before an action that cannot be undone. The question is answered by yes, or throws CommandFailure.
  * @throws CommandFailure at once where there is no terminal to ask at and `--yes` is not given
  */
-export function makeConsent({ yes, input, output, refusal }: ConsentParts): AskConsent {
-  if (yes) return async () => true;
-  if (input.isTTY !== true) {
-    throw new UsageFailure(
-      refusal ?? 'this deletes, and there is no terminal to ask at: add --yes to confirm',
-    );
-  }
+export function makeConsent(
+  { yes, input = process.stdin, output }: ConsentParts,
+  refusal = 'this deletes, and there is no terminal to ask at: add --yes to confirm',
+): (question: string, stop?: AbortSignal) => Promise<void> {
+  if (yes) return async () => undefined;
+  if (input.isTTY !== true) throw new UsageFailure(refusal);
   return async (question, stop) => {
     const answer = await readAnswer(input, () => output.write(`${question} [y/N] `), stop);
     // End of input, or Ctrl-C: no answer is no consent. The next output starts on a new line.
     if (answer === undefined) output.write('\n');
-    return /^\s*y(es)?\s*$/i.test(answer ?? '');
+    if (!/^\s*y(es)?\s*$/i.test(answer ?? ''))
+      throw new CommandFailure(exitCodes.finishedWithFailures, 'nothing changed');
   };
 }

@@ -56,7 +56,7 @@ function bodyLines(
 function wrapLine(text: string, columns: number): readonly string[] {
   const words = text.trimStart();
   const labelColumns = text.length - words.length + 1;
-  return fitLines('', [words], { paint: (_, plain) => plain, width: columns, labelColumns });
+  return fitLines('', [words], { width: columns, labelColumns });
 }
 
 /** Cuts lines that do not fit. The last line stays, because it names the legal commands. */

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { invariant } from '../../base/assert.ts';
 import type { Secret } from '../../base/secret.ts';
-import type { Policy } from '../../rollout/model/policy.ts';
+import { type GateRule, isSearchGate, type Policy } from '../../rollout/model/policy.ts';
 import { placePolicies } from '../account-configs.ts';
 import type { Account, Config, HttpConfig, RedisConfig, ServiceConfig } from '../config.ts';
 import { ConfigFile } from '../schema/config-file.ts';
@@ -13,9 +13,7 @@ import { ConfigError, formatPath } from '../source/config-error.ts';
 import { type PlacedIssue, placeIssue, placeProblems } from '../source/describe-problems.ts';
 import { explainIssue } from '../source/explain-issue.ts';
 import { readYaml, type YamlSource } from '../source/yaml-source.ts';
-import { withGateFiles } from './named-files.ts';
-import { type CaFiles, readCaFiles } from './read-ca-files.ts';
-import { readSecretFiles, type SecretFiles } from './read-secret-files.ts';
+import { type NamedFiles, readNamedFiles, secretOr } from './read-named-files.ts';
 import { receiversOf } from './receivers.ts';
 import {
   plainScalarOf,
@@ -43,17 +41,16 @@ export function configOf(source: YamlSource, environment: Environment): Config {
   }
   const substitution = substituteEnvironment(source.value, environment);
   const { parsed, issues } = parseFile(substitution, ConfigFile);
-  const secrets = readSecretFiles(substitution, source.file);
-  const authorities = readCaFiles(substitution, source.file);
-  const allIssues = [...issues, ...secrets.issues, ...authorities.issues];
+  const { byPath, secretFiles, issues: ofFiles } = readNamedFiles(substitution, source.file);
+  const allIssues = [...issues, ...ofFiles];
   if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
-  const config = assemble(parsed, secrets.byPath, authorities.ca, dirname(source.file));
-  return secrets.files.length === 0 ? config : { ...config, secretFiles: secrets.files };
+  const config = assemble(parsed, byPath, dirname(source.file));
+  return secretFiles.length === 0 ? config : { ...config, secretFiles };
 }
 
 /** The part of the file that a command needs to reach the daemon. */
 export interface DaemonConfig {
-  readonly http: HttpConfig;
+  readonly http: Pick<HttpConfig, 'host' | 'port' | 'token'>;
   /** Empty if they have a mistake: the running daemon has an earlier config and can still be asked. */
   readonly rollouts: readonly Policy[];
 }
@@ -77,8 +74,8 @@ export function loadDaemonConfig(
   const substitution = substituteEnvironment(place, environment);
   const schema = token === undefined ? PlaceAndToken : Place;
   const { parsed, issues } = parseFile(substitution, schema);
-  const secrets = readSecretFiles(substitution, source.file);
-  const allIssues = [...issues, ...secrets.issues];
+  const files = readNamedFiles(substitution, source.file);
+  const allIssues = [...issues, ...files.issues];
   if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
   const { http } = parsed;
   const policies = substituteEnvironment(sectionOf(source.value, 'rollouts'), environment);
@@ -86,9 +83,7 @@ export function loadDaemonConfig(
     http: {
       host: http.host,
       port: http.port,
-      token: token ?? http.token ?? secrets.byPath.get('http.tokenFile'),
-      tokens: [],
-      trustedProxy: undefined,
+      token: token ?? http.token ?? files.byPath.get('http.tokenFile'),
     },
     rollouts: placePolicies(parseFile(policies, Policies).parsed?.rollouts ?? [], null).map(
       ({ policy }) => policy,
@@ -149,47 +144,35 @@ function withPlainScalars(substitution: Substitution, issues: readonly z.core.$Z
   return copy;
 }
 
-function tokenOf(secrets: SecretFiles['byPath'], index: number): Secret {
-  const token = secrets.get(`http.tokens[${index}].tokenFile`);
-  invariant(token !== undefined, 'the schema requires a token for each name');
-  return token;
-}
-
-function assemble(file: ConfigFile, secrets: SecretFiles['byPath'], ca: CaFiles, folder: string): Config {
-  const { service, accounts, redis, http } = file;
+function assemble(file: ConfigFile, files: NamedFiles['byPath'], folder: string): Config {
+  const { service, accounts, redis } = file;
   const names = Object.keys(accounts ?? {});
   const placed = placePolicies(file.rollouts, names[0] ?? null);
-  const serviceAt = (path: readonly string[], written: WrittenService) =>
-    serviceOf(written, path, { secrets, ca });
+  const { tokenFile: _file, ...http } = file.http;
   const common = {
-    redis:
-      redis === undefined
-        ? undefined
-        : redisOf(redis, redis.password ?? secrets.get('redis.passwordFile'), ca.get('redis')),
+    redis: redis === undefined ? undefined : redisOf(redis, files),
     http: {
-      host: http.host,
-      port: http.port,
-      token: http.token ?? secrets.get('http.tokenFile'),
-      publicUrl: http.publicUrl,
+      ...http,
+      token: http.token ?? files.get('http.tokenFile'),
       tokens: http.tokens.map(({ name, role, token }, index) => ({
         ...{ name, role },
-        token: token ?? tokenOf(secrets, index),
+        token: secretOr(token, files, `http.tokens[${index}].tokenFile`),
       })),
       trustedProxy: http.trustedProxy,
     },
-    notify: receiversOf(file.notify, secrets),
+    notify: receiversOf(file.notify, files),
     ...(file.report && { report: { ...file.report, directory: resolve(folder, file.report.directory) } }),
     installation: file.installation,
     historyMs: file.history,
     log: file.log,
     rollouts: placed.map(({ policy }) => withGateFiles(policy, folder)),
   };
-  if (service !== undefined) return { service: serviceAt(['service'], service), ...common };
+  if (service !== undefined) return { service: serviceOf(service, ['service'], files), ...common };
   return {
     accounts: Object.entries(accounts ?? {}).map(
       ([name, { keyPrefix, ...written }]): Account => ({
         name,
-        service: serviceAt(['accounts', name], written),
+        service: serviceOf(written, ['accounts', name], files),
         ...(keyPrefix !== undefined && { keyPrefix }),
         policies: placed.flatMap(({ policy, account }) => (account === name ? [policy.name] : [])),
       }),
@@ -201,33 +184,24 @@ function assemble(file: ConfigFile, secrets: SecretFiles['byPath'], ca: CaFiles,
 type WrittenService = NonNullable<ConfigFile['service']>;
 
 function serviceOf(
-  service: WrittenService,
+  { accessIdFile: _id, accessKeyFile: _key, caFile: _ca, requestTimeout, ...service }: WrittenService,
   path: readonly string[],
-  { secrets, ca }: { readonly secrets: SecretFiles['byPath']; readonly ca: CaFiles },
+  files: NamedFiles['byPath'],
 ): ServiceConfig {
-  const secretOf = (key: string) => secrets.get(formatPath([...path, key]));
-  const accessId = service.accessId ?? secretOf('accessIdFile');
-  const accessKey = service.accessKey ?? secretOf('accessKeyFile');
-  invariant(accessId !== undefined && accessKey !== undefined, 'the schema requires both credentials');
+  const placeOf = (key: string) => formatPath([...path, key]);
   return {
-    baseUrl: service.baseUrl,
-    accessId,
-    accessKey,
-    allowedHosts: service.allowedHosts,
-    requestsPerSecond: service.requestsPerSecond,
-    concurrentRequests: service.concurrentRequests,
-    budgetShare: service.budgetShare,
-    requestTimeoutMs: service.requestTimeout,
-    ca: ca.get(formatPath(path)),
+    ...service,
+    accessId: secretOr(service.accessId, files, placeOf('accessIdFile')),
+    accessKey: secretOr(service.accessKey, files, placeOf('accessKeyFile')),
+    requestTimeoutMs: requestTimeout,
+    ca: files.get(placeOf('caFile'))?.reveal(),
   };
 }
 
-function redisOf(
-  redis: NonNullable<ConfigFile['redis']>,
-  password: Secret | undefined,
-  ca: string | undefined,
-): RedisConfig {
+function redisOf(redis: NonNullable<ConfigFile['redis']>, files: NamedFiles['byPath']): RedisConfig {
   const { keyPrefix, username, tls } = redis;
+  const password = redis.password ?? files.get('redis.passwordFile');
+  const ca = files.get('redis.caFile')?.reveal();
   const access = { username, password, tls, keyPrefix, ca };
   if (redis.url !== undefined)
     return { kind: 'single', url: withPassword(redis.url, password), keyPrefix, ca };
@@ -237,4 +211,21 @@ function redisOf(
     'the schema requires url, cluster, or sentinels with name',
   );
   return { kind: 'sentinel', sentinels: redis.sentinels, name: redis.name, ...access };
+}
+
+/** Makes the paths of files that gates name absolute; in the config they are relative to its folder. */
+function withGateFiles(policy: Policy, folder: string): Policy {
+  const withFiles = (gate: GateRule): GateRule => {
+    if (isSearchGate(gate)) return gate;
+    return {
+      ...gate,
+      ...('urlFile' in gate && { urlFile: resolve(folder, gate.urlFile) }),
+      ...(gate.tokenFile !== undefined && { tokenFile: resolve(folder, gate.tokenFile) }),
+      ...(gate.caFile !== undefined && { caFile: resolve(folder, gate.caFile) }),
+    };
+  };
+  return {
+    ...policy,
+    waves: policy.waves.map((wave) => ({ ...wave, gates: wave.gates.map(withFiles) })),
+  };
 }

@@ -3,20 +3,17 @@ import type { Secret } from '../../base/secret.ts';
 import type { Receiver, ReceiverPlace } from '../../rollout/model/receiver.ts';
 import type { NotifyEntry } from '../schema/notify-schema.ts';
 import { freeName } from '../schema/value-schemas.ts';
-import type { SecretFiles } from './read-secret-files.ts';
+import { type NamedFiles, secretOr } from './read-named-files.ts';
 
 /** Makes the receivers of the config, each with a name and its secrets. */
 export function receiversOf(
   entries: readonly NotifyEntry[],
-  secrets: SecretFiles['byPath'],
+  files: NamedFiles['byPath'],
 ): readonly Receiver[] {
   const names = new Set(entries.flatMap(({ name }) => name ?? []));
   return entries.map((entry, index) => {
-    const secret = (given: Secret | undefined, kind: string, key: string): Secret => {
-      const found = given ?? secrets.get(`notify[${index}].${kind}.${key}`);
-      invariant(found !== undefined, 'the schema requires the secret or its file');
-      return found;
-    };
+    const secret: ReadSecret = (given, kind, key) =>
+      secretOr(given, files, `notify[${index}].${kind}.${key}`);
     const place = placeOf(entry, secret);
     const name = entry.name ?? freeName(place.kind.toLowerCase(), names);
     names.add(name);

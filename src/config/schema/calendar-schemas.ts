@@ -6,21 +6,20 @@ import { quote } from '../source/config-error.ts';
 import { wholeCheck } from './value-schemas.ts';
 
 /** An IANA time zone. */
-export const TimeZoneSchema = z.string().superRefine((text, context) => {
-  if (!isTimeZone(text)) context.addIssue(problemOf(text, []));
-});
+export const TimeZoneSchema = zoneBeside([]);
 
 /** The time zone of a window or freeze: an IANA one, or `collector` for each collector's own. */
-const CalendarZoneSchema = z.string().superRefine((text, context) => {
-  if (text !== collectorZone && !isTimeZone(text)) context.addIssue(problemOf(text, [collectorZone]));
-});
+const CalendarZoneSchema = zoneBeside([collectorZone]);
 
 /** @param alsoKnown values allowed beside a zone */
-function problemOf(text: string, alsoKnown: readonly string[]): string {
-  const nearest = nearestText(text, [...alsoKnown, ...Intl.supportedValuesOf('timeZone')]);
-  const examples = ['Europe/Berlin', ...alsoKnown].join(', or ');
-  const hint = nearest === undefined ? `write one such as ${examples}` : `did you mean ${quote(nearest)}?`;
-  return `${quote(text)} is not an IANA time zone; ${hint}`;
+function zoneBeside(alsoKnown: readonly string[]) {
+  return z.string().superRefine((text, context) => {
+    if (alsoKnown.includes(text) || isTimeZone(text)) return;
+    const nearest = nearestText(text, [...alsoKnown, ...Intl.supportedValuesOf('timeZone')]);
+    const examples = ['Europe/Berlin', ...alsoKnown].join(', or ');
+    const hint = nearest === undefined ? `write one such as ${examples}` : `did you mean ${quote(nearest)}?`;
+    context.addIssue(`${quote(text)} is not an IANA time zone; ${hint}`);
+  });
 }
 
 /** In the order of their numbers in a rule, from 1. */

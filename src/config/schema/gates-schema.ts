@@ -7,32 +7,17 @@ import {
   duration,
   filePath,
   freeName,
+  httpUrl,
   oneOf,
   percentage,
   shortName,
   uniqueNames,
-  wholeCheck,
 } from './value-schemas.ts';
 
-/**
- * The URL of a gate. Messages never show it, because it may contain a password.
- * @param elsewhere what to do with a query: it is stored and shown with the URL, and is often a credential (P12)
- */
-function gateUrl(elsewhere: string) {
-  return z.string().transform((text, context): string => {
-    if (!URL.canParse(text)) {
-      context.addIssue('is not a URL; write one such as https://prometheus.example.com');
-      return z.NEVER;
-    }
-    const url = new URL(text);
-    if (url.protocol !== 'https:' && url.protocol !== 'http:')
-      context.addIssue('must start with https:// or http://');
-    if (url.username !== '' || url.password !== '')
-      context.addIssue('must not contain a user name or password; use tokenFile');
-    if (url.hash !== '') context.addIssue('must not contain a fragment ("#…")');
-    if (url.search !== '') context.addIssue(`must not contain a query ("?…"); ${elsewhere}`);
-    return url.href;
-  });
+/** The URL of a gate. A query would be stored and shown with the URL, and is often a credential (P12). */
+function gateUrl(query: string) {
+  const example = 'https://prometheus.example.com';
+  return httpUrl({ example, credentials: 'use tokenFile', query }).transform(({ href }) => href);
 }
 
 const operators = ['>=', '>', '<=', '<', '==', '!='] as const satisfies ReadonlyArray<
@@ -98,7 +83,7 @@ const Prometheus = z
       ),
     ...asking,
   })
-  .check(oneOf('url', 'urlFile'))
+  .check(oneOf(['url', 'urlFile']))
   .transform(({ for: duration, ...rule }) => ({ ...rule, forMs: duration }))
   .describe('A query to Prometheus.');
 
@@ -111,7 +96,7 @@ const Webhook = z
       ),
     ...asking,
   })
-  .check(oneOf('url', 'urlFile'))
+  .check(oneOf(['url', 'urlFile']))
   .describe('A request to a service of your own.');
 
 const every = asking.every;
@@ -163,13 +148,7 @@ const Gate = z
       .default(false)
       .describe('Whether the probe only shows its result and decides nothing.'),
   })
-  .check(
-    wholeCheck((gate, report) => {
-      const [given, second] = gateKinds.filter((kind) => gate[kind] !== undefined);
-      if (given === undefined) report('needs prometheus, webhook, dataFlow or search');
-      if (second !== undefined) report(`${given} and ${second} are given; make two gates of them`, [second]);
-    }),
-  )
+  .check(oneOf(gateKinds, 'make two gates of them'))
   .describe(
     'A probe before the next wave may open: exactly one of prometheus, webhook, dataFlow and search.',
   );

@@ -1,12 +1,14 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isLoopbackHost } from '../../base/loopback.ts';
 import { reservedNames } from '../../base/vocabulary.ts';
 import {
   guessable,
-  partOf,
-  reportBoth,
+  oneOf,
+  reportSeveral,
   secretFile,
   secretText,
+  uniqueNames,
   unprintable,
   wholeCheck,
   wholeNumber,
@@ -32,12 +34,7 @@ const NamedTokenSchema = z
       .describe('The token, of 16 characters or more.'),
     tokenFile: secretFile('the token', 'token'),
   })
-  .check(
-    wholeCheck(({ token, tokenFile }, report) => {
-      if ((token === undefined) === (tokenFile === undefined))
-        report('needs either token or tokenFile', ['tokenFile']);
-    }),
-  );
+  .check(oneOf(['token', 'tokenFile']));
 
 const TrustedProxy = z
   .strictObject({
@@ -97,6 +94,7 @@ export const HttpSchema = z
     tokens: z
       .array(NamedTokenSchema)
       .max(tokensMax)
+      .check(uniqueNames('token'))
       .default([])
       .describe('Tokens of people and programs. Verbs are audited under their names.'),
     trustedProxy: TrustedProxy.exactOptional(),
@@ -104,12 +102,10 @@ export const HttpSchema = z
   .check(
     wholeCheck((http, report) => {
       const { host, token, tokenFile, tokens, trustedProxy } = http;
-      for (const index of repeatedNames(tokens))
-        report('is the name of another token; each has its own', ['tokens', index, 'name']);
-      reportBoth(http, ['token', 'tokenFile'], report);
+      reportSeveral(http, ['token', 'tokenFile'], report);
       if (
         typeof host === 'string' &&
-        !isLoopback(host) &&
+        !isLoopbackHost(host) &&
         token === undefined &&
         tokenFile === undefined &&
         !isGiven(tokens) &&
@@ -123,12 +119,6 @@ export const HttpSchema = z
     }),
   )
   .describe("upwave's own HTTP server: health, metrics, the admin API and the page.");
-
-/** The indexes of entries whose name an earlier entry has. */
-function repeatedNames(tokens: unknown): readonly number[] {
-  const names = Array.isArray(tokens) ? tokens.map((each: unknown) => partOf(each, 'name')) : [];
-  return names.flatMap((name, index) => (names.indexOf(name) < index ? [index] : []));
-}
 
 function isGiven(list: unknown): boolean {
   return Array.isArray(list) && list.length > 0;
@@ -151,10 +141,4 @@ function isHost(host: string): boolean {
     isIP(host) !== 0 ||
     (/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(host) && !/^[\d.]+$/.test(host))
   );
-}
-
-/** True when only this machine answers at this host. @param host without the brackets of an IPv6 address */
-export function isLoopback(host: string): boolean {
-  if (host.toLowerCase() === 'localhost' || host === '::1') return true;
-  return isIP(host) === 4 && host.startsWith('127.');
 }

@@ -5,7 +5,7 @@ import {
   guessable,
   oneOf,
   oneOrMany,
-  reportBoth,
+  reportSeveral,
   secretFile,
   secretText,
   shortName,
@@ -31,12 +31,12 @@ const secretUrl = {
 
 const Slack = z
   .strictObject(secretUrl)
-  .check(oneOf('url', 'urlFile'))
+  .check(oneOf(['url', 'urlFile']))
   .describe('An incoming webhook of Slack, or of a chat that takes the same, such as Mattermost.');
 
 const Teams = z
   .strictObject(secretUrl)
-  .check(oneOf('url', 'urlFile'))
+  .check(oneOf(['url', 'urlFile']))
   .describe('A webhook of a Microsoft Teams workflow that posts adaptive cards.');
 
 const Webhook = z
@@ -47,8 +47,8 @@ const Webhook = z
       .describe('The secret that signs each message, of 16 characters or more.'),
     secretFile: secretFile('the secret', 'secret'),
   })
-  .check(oneOf('url', 'urlFile'))
-  .check(oneOf('secret', 'secretFile'))
+  .check(oneOf(['url', 'urlFile']))
+  .check(oneOf(['secret', 'secretFile']))
   .describe('A service of your own. It gets a POST of JSON with an HMAC-SHA256 signature.');
 
 const PagerDuty = z
@@ -66,7 +66,7 @@ const PagerDuty = z
       .default('https://events.pagerduty.com')
       .describe('The address of the Events API. Accounts in the EU have https://events.eu.pagerduty.com.'),
   })
-  .check(oneOf('routingKey', 'routingKeyFile'))
+  .check(oneOf(['routingKey', 'routingKeyFile']))
   .describe('PagerDuty, by its Events API v2. The end of an incident resolves it.');
 
 const mailAddress = z
@@ -101,7 +101,7 @@ const Email = z
   .check(
     wholeCheck((email, report) => {
       const { username, password, passwordFile } = email;
-      reportBoth(email, ['password', 'passwordFile'], report);
+      reportSeveral(email, ['password', 'passwordFile'], report);
       const hasPassword = password !== undefined || passwordFile !== undefined;
       if (hasPassword !== (username !== undefined))
         report('needs both username and a password, or none of them');
@@ -130,8 +130,6 @@ const Quiet = z
     'Quiet hours. Only messages about incidents that need a person, and about their ends, are sent. The others wait until quiet hours end.',
   );
 
-const kinds = ['slack', 'teams', 'pagerDuty', 'email', 'webhook'] as const;
-
 const Receiver = z
   .strictObject({
     name: shortName()
@@ -156,15 +154,7 @@ const Receiver = z
       .describe('The policies that it gets messages about: names or globs, such as "production*".'),
     quiet: Quiet.exactOptional(),
   })
-  .check(
-    wholeCheck((receiver, report) => {
-      const given = kinds.filter((kind) => receiver[kind] !== undefined);
-      if (given.length === 0) report(`needs one of ${kinds.join(', ')}`);
-      const [, second] = given;
-      if (second !== undefined)
-        report(`${given.join(' and ')} are given; make two receivers of them`, [second]);
-    }),
-  )
+  .check(oneOf(['slack', 'teams', 'pagerDuty', 'email', 'webhook'], 'make two receivers of them'))
   .describe('One receiver of notifications: exactly one of slack, teams, pagerDuty, email and webhook.');
 
 /** The receivers and their events. */

@@ -3,7 +3,8 @@ import { Secret } from '../../base/secret.ts';
 import { quote, withoutUserInfo } from '../source/config-error.ts';
 import {
   filePath,
-  reportBoth,
+  oneOf,
+  reportSeveral,
   secretFile,
   secretText,
   unprintable,
@@ -86,17 +87,15 @@ export const RedisSchema = z
       .default('upwave')
       .describe('The prefix of every key. Several fleets can share a Redis with different prefixes.'),
   })
+  .check(oneOf(['url', 'sentinels', 'cluster']))
   .check(
     wholeCheck((redis, report) => {
       const { url, sentinels, name, username, password, passwordFile, tls, caFile } = redis;
-      const ways = ['url', 'sentinels', 'cluster'].filter((key) => redis[key] !== undefined);
-      if (ways.length === 0) report('needs url, or sentinels with name, or cluster');
-      if (ways.length > 1) report(`${ways.join(' and ')} are given; keep one of them`, ways.slice(-1));
       if (sentinels !== undefined && name === undefined) {
         report("is missing; sentinels need the group's name", ['name']);
       }
       if (sentinels === undefined && name !== undefined) report('is for sentinels only; remove it', ['name']);
-      reportBoth(redis, ['password', 'passwordFile'], report);
+      reportSeveral(redis, ['password', 'passwordFile'], report);
       const isTls = url instanceof Secret ? url.reveal().startsWith('rediss:') : tls === true;
       if (caFile !== undefined && !isTls) {
         report(`is for TLS; ${url === undefined ? 'set tls: true' : 'write rediss:// in url'}`, ['caFile']);

@@ -3,8 +3,9 @@ import { quote, withoutUserInfo } from '../source/config-error.ts';
 import {
   duration,
   filePath,
+  httpUrl,
   percentage,
-  reportBoth,
+  reportSeveral,
   secretFile,
   secretText,
   unfitForId,
@@ -13,23 +14,13 @@ import {
   wholeNumber,
 } from './value-schemas.ts';
 
-const BaseUrl = z.string().transform((text, context): string => {
-  // The message never shows the URL, which may contain a password.
-  if (!URL.canParse(text)) {
-    context.addIssue('is not a URL; write one such as https://api.example.com/api');
-    return z.NEVER;
-  }
-  const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    context.addIssue('must start with https:// or http://');
-  if (url.username !== '' || url.password !== '') {
-    context.addIssue('must not contain a user name or password; give accessId and accessKey');
-  }
-  if (url.search !== '' || url.hash !== '')
-    context.addIssue('must not contain a query ("?…") or a fragment ("#…")');
+const BaseUrl = httpUrl({
+  example: 'https://api.example.com/api',
+  credentials: 'give accessId and accessKey',
+  query: 'remove it',
+}).transform(({ origin, pathname }) => {
   // Paths are relative to {baseUrl}/v1, but people often copy the URL with /v1.
-  const path = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '').replace(/\/+$/, '');
-  return `${url.origin}${path}`;
+  return `${origin}${pathname.replace(/\/*(\/v1)?\/*$/, '')}`;
 });
 
 const HostPattern = z
@@ -92,7 +83,7 @@ export const ServiceSchema = z
   .check(
     wholeCheck((service, report) => {
       for (const { key, fileKey, variable } of credentials) {
-        reportBoth(service, [key, fileKey], report);
+        reportSeveral(service, [key, fileKey], report);
         if (service[key] === undefined && service[fileKey] === undefined)
           report(`is missing; give ${key}, such as \${${variable}}, or ${fileKey}`, [key]);
       }

@@ -88,22 +88,26 @@ export const unfitForId = {
   sentence: `holds a colon, ${unprintable.sentence.replace('holds ', '')}`,
 } as const;
 
-/** Refuses a mapping with none or with both of two keys. */
-export function oneOf(one: string, other: string) {
+const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
+/** Refuses a mapping with none or with several of these keys. @param remedy what to do with several */
+export function oneOf(keys: readonly string[], remedy?: string) {
   return wholeCheck((value, report) => {
-    if (value[one] === undefined && value[other] === undefined) report(`needs ${one} or ${other}`);
-    reportBoth(value, [one, other], report);
+    if (keys.every((key) => value[key] === undefined)) report(`needs ${alternatives.format(keys)}`);
+    reportSeveral(value, keys, report, remedy);
   });
 }
 
-/** Reports the second of two keys where both are given. */
-export function reportBoth(
+/** Reports the second of these keys where several are given. */
+export function reportSeveral(
   value: Readonly<Record<string, unknown>>,
-  [one, other]: readonly [string, string],
+  keys: readonly string[],
   report: WholeReport,
+  remedy = 'keep one',
 ): void {
-  if (value[one] !== undefined && value[other] !== undefined)
-    report(`both ${one} and ${other} are given; keep one`, [other]);
+  const given = keys.filter((key) => value[key] !== undefined);
+  const [, second] = given;
+  if (second !== undefined) report(`${given.join(' and ')} are given; ${remedy}`, [second]);
 }
 
 /** A free name: `prometheus`, or `prometheus-2` and so on if that is taken. */
@@ -114,17 +118,41 @@ export function freeName(kind: string, taken: ReadonlySet<string>): string {
   return name;
 }
 
-/** A share such as `80%`, from 1% on; from 0 to 1 inside. @param example for a message */
-export function percentage(example: string) {
-  const sentence = `must be a percentage from 1% to 100%, such as ${example}`;
+/** A share such as `80%`; from 0 to 1 inside. @param example for a message */
+export function percentage(example: string, leastPercent = 1) {
+  const sentence = `must be a percentage from ${leastPercent}% to 100%, such as ${example}`;
   return z
     .string({ error: (issue) => (issue.input === undefined ? undefined : sentence) })
     .transform((text, context): number => {
       const percent = Number(/^(\d{1,3}(?:\.\d+)?) ?%$/.exec(text.trim())?.[1] ?? Number.NaN);
-      if (percent >= 1 && percent <= 100) return percent / 100;
+      if (percent >= leastPercent && percent <= 100) return percent / 100;
       context.addIssue(`${quote(text)} is not a share; it ${sentence}`);
       return z.NEVER;
     });
+}
+
+/** An http or https URL. Messages never show it, because it may contain a password. */
+export function httpUrl(words: {
+  readonly example: string;
+  /** Where to write a user name and password instead. */
+  readonly credentials: string;
+  /** Where to write a query instead. */
+  readonly query: string;
+}) {
+  return z.string().transform((text, context): URL => {
+    if (!URL.canParse(text)) {
+      context.addIssue(`is not a URL; write one such as ${words.example}`);
+      return z.NEVER;
+    }
+    const url = new URL(text);
+    if (url.protocol !== 'https:' && url.protocol !== 'http:')
+      context.addIssue('must start with https:// or http://');
+    if (url.username !== '' || url.password !== '')
+      context.addIssue(`must not contain a user name or password; ${words.credentials}`);
+    if (url.hash !== '') context.addIssue('must not contain a fragment ("#…")');
+    if (url.search !== '') context.addIssue(`must not contain a query ("?…"); ${words.query}`);
+    return url;
+  });
 }
 
 /** The path of a file, relative to the config file's folder. */
@@ -178,18 +206,12 @@ function checkAnyway(check: (value: unknown, report: WholeReport) => void) {
 
 /** Refuses an entry whose `name` an earlier one has. @param what an entry is */
 export function uniqueNames(what: string) {
-  return wholeListCheck((entries, report) => reportRepeatedNames(entries, what, report));
-}
-
-/** Reports each entry with the `name` of an earlier one. */
-export function reportRepeatedNames(entries: readonly unknown[], what: string, report: WholeReport): void {
-  const seen = new Set<string>();
-  entries.forEach((entry, index) => {
-    const name = typeof entry === 'object' && entry !== null && 'name' in entry ? entry.name : undefined;
-    if (typeof name !== 'string') return;
-    if (seen.has(name))
-      report(`another ${what} is called ${quote(name)} already; names must be unique`, [index, 'name']);
-    seen.add(name);
+  return wholeListCheck((entries, report) => {
+    const names = entries.map((entry) => partOf(entry, 'name'));
+    names.forEach((name, index) => {
+      if (typeof name === 'string' && names.indexOf(name) < index)
+        report(`another ${what} is called ${quote(name)} already; names must be unique`, [index, 'name']);
+    });
   });
 }
 

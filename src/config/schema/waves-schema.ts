@@ -7,8 +7,8 @@ import { MatchSchema } from './selection-schema.ts';
 import {
   duration,
   partOf,
-  reportRepeatedNames,
   shortName,
+  uniqueNames,
   type WholeReport,
   wholeListCheck,
 } from './value-schemas.ts';
@@ -55,6 +55,7 @@ export const WavesSchema = z
   .array(Wave)
   .min(1, 'is an empty list; give at least one wave, or remove the key for the default ones')
   .max(50)
+  .check(uniqueNames('wave'))
   .check(wholeListCheck(checkWaves))
   .prefault(wavesDefault)
   .transform((waves) =>
@@ -97,7 +98,6 @@ function checkDataFlow(wave: unknown, soakMs: DurationMs): string | undefined {
 }
 
 function checkWaves(waves: readonly unknown[], report: WholeReport): void {
-  reportRepeatedNames(waves, 'wave', report);
   waves.forEach((wave, index) => {
     const problem = checkDataFlow(wave, Number(partOf(wave, 'soak') ?? soakDefault(index, waves.length)));
     if (problem !== undefined) report(problem, [index, 'soak']);

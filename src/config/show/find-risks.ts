@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
+import { isLoopbackHost } from '../../base/loopback.ts';
 import { unlessRefused } from '../../base/node-errors.ts';
 import { isSearchGate } from '../../rollout/model/policy.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
 import { accountConfigsOf } from '../account-configs.ts';
 import type { Config, RedisConfig } from '../config.ts';
-import { isLoopback } from '../schema/http-schema.ts';
 import { reportRisk } from './report-risk.ts';
 
 /**
@@ -43,7 +43,7 @@ export function findRisks(config: Config): readonly string[] {
 
 function receiverRisk({ name, place }: Receiver): readonly string[] {
   if (place.kind === 'email') {
-    const isOpen = place.tls === 'none' && place.login !== null && !isLoopback(place.host);
+    const isOpen = place.tls === 'none' && place.login !== null && !isLoopbackHost(place.host);
     return isOpen ? [`the mail password of receiver ${name} is sent without TLS; set tls: starttls`] : [];
   }
   const url = place.kind === 'pagerDuty' ? place.url : place.url.reveal();
@@ -52,11 +52,7 @@ function receiverRisk({ name, place }: Receiver): readonly string[] {
 
 function isReadOnTheWay(url: string): boolean {
   const { protocol, hostname } = new URL(url);
-  return protocol === 'http:' && !isLoopback(withoutBrackets(hostname));
-}
-
-function withoutBrackets(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, '');
+  return protocol === 'http:' && !isLoopbackHost(hostname);
 }
 
 function redisPassword(redis: RedisConfig | undefined): readonly string[] {
@@ -67,14 +63,14 @@ function redisPassword(redis: RedisConfig | undefined): readonly string[] {
     // A path is a socket of this machine.
     if (!URL.canParse(url)) return [];
     const { protocol, password, hostname } = new URL(url);
-    const isSafe = protocol !== 'redis:' || password === '' || isLoopback(withoutBrackets(hostname));
+    const isSafe = protocol !== 'redis:' || password === '' || isLoopbackHost(hostname);
     return isSafe ? [] : [`${goesTo} redis.url without TLS; write rediss://`];
   }
   const { key, nodes } =
     redis.kind === 'cluster'
       ? { key: 'cluster', nodes: redis.nodes }
       : { key: 'sentinels', nodes: redis.sentinels };
-  const isSafe = redis.tls || redis.password === undefined || nodes.every(({ host }) => isLoopback(host));
+  const isSafe = redis.tls || redis.password === undefined || nodes.every(({ host }) => isLoopbackHost(host));
   return isSafe ? [] : [`${goesTo} redis.${key} without TLS; set redis.tls: true`];
 }
 

@@ -1,8 +1,9 @@
+import { notInConfig } from '../../base/names.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { assessCalendar } from '../../rollout/calendar/calendar.ts';
 import { closedWords } from '../../rollout/messages/blockers.ts';
 import { type ShownLeftOut, showLeftOut } from '../../rollout/messages/exclusions.ts';
-import { otherPlanWords, unknownPolicyWords } from '../../rollout/messages/plans.ts';
+import { otherPlanWords } from '../../rollout/messages/plans.ts';
 import { type ScanResult, scanWords } from '../../rollout/messages/scans.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -106,5 +107,5 @@ function notStarted(result: ScanResult): NotStarted {
 
 function unknownPolicy(name: string, rollouts: readonly Policy[]): NotStarted {
   const known = rollouts.map((policy) => policy.name);
-  return { kind: 'unknownPolicy', reason: unknownPolicyWords(name, known) };
+  return { kind: 'unknownPolicy', reason: notInConfig('policy', name, known) };
 }

@@ -1,4 +1,4 @@
-import { nearestText, someNames } from '../../base/names.ts';
+import { someNames } from '../../base/names.ts';
 import type { PlanDrift } from '../model/rollout.ts';
 import { counted } from './sentences.ts';
 
@@ -24,13 +24,6 @@ export function driftWords({ joined, left, change }: PlanDrift): string {
   ]
     .filter((part) => part !== '')
     .join(', ');
-}
-
-/** A policy that the config does not have. */
-export function unknownPolicyWords(name: string, known: readonly string[]): string {
-  const nearest = nearestText(name, known);
-  const offer = nearest === undefined ? `the config has ${known.join(', ')}` : `did you mean ${nearest}?`;
-  return `there is no policy ${name}; ${offer}`;
 }
 
 /** A start is refused: the plan is not the one that was shown (P15). */

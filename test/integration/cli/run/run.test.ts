@@ -138,7 +138,7 @@ describe.concurrent('upwave plan', () => {
     const unknown = await desk.call('plan', 'nigth');
     expect([unknown.code, unknown.err]).toEqual([
       2,
-      'upwave: there is no policy nigth; the config has night\n',
+      'upwave: there is no policy nigth; did you mean night?\n',
     ]);
   });
 });

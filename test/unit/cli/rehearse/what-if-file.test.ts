@@ -57,7 +57,7 @@ brakes: [] → unknown key "brakes"; did you mean "breaks"?
 breaks: [{ match: { osNam: Linux } }] → breaks[0].match.osNam: unknown key "osNam"; did you mean "osName"?
 breaks: [{ how: dies }] → breaks[0].after: is missing; give how long after the upgrade a collector dies
 breaks: [{ after: 4h }] → breaks[0].after: is for "how: dies" only
-breaks: [{ share: 140% }] → breaks[0].share: must be a percentage from "0%" to "100%"
+breaks: [{ share: 140% }] → breaks[0].share: "140%" is not a share; it must be a percentage from 0% to 100%, such as 3%
 service: [{ from: 2 am, to: "03:00" }] → service[0].from: "2 am" is not a time of day
 gates: { board: hold } → gates.board: policy production has no gate of this name; it has go-live
 approval: soon → approval: must be

@@ -20,7 +20,8 @@ async function shown(columns: number | undefined, changes: Partial<RollbackPrevi
   const client = { previewRollback: async () => aRollbackPreview(changes) };
   const input = Object.assign(new PassThrough(), { isTTY: true });
   input.end('n\n');
-  expect(await confirmRollback(client, aRolloutStatus(), { json: false }, { input, output })).toBeUndefined();
+  const asked = confirmRollback(client, aRolloutStatus(), { json: false }, { input, output });
+  await expect(asked).rejects.toThrow('nothing changed');
   return String(out.read()).trimEnd().split('\n');
 }
 

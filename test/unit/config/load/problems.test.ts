@@ -121,17 +121,17 @@ http: { token: 123 } → 3:16 http.token: must be text, not a number; put it in 
 http: { tokens: [{ name: daemon, role: operator, token: sixteen--letters }] }
   → 3:26 http.tokens[0].name: is reserved; choose another name
 http: { tokens: [{ name: mia, role: viewer }] }
-  → 3:18 http.tokens[0].tokenFile: needs either token or tokenFile
+  → 3:18 http.tokens[0]: needs token or tokenFile
 http: { tokens: [{ name: a, role: viewer, token: sixteen--letters }, { name: a, role: viewer, token: sixteen--letterz }] }
-  → 3:78 http.tokens[1].name: is the name of another token; each has its own
+  → 3:78 http.tokens[1].name: another token is called "a" already; names must be unique
 http: { trustedProxy: { addresses: [somewhere] } }
   → 3:37 http.trustedProxy.addresses[0]: is not an address or network, such as 10.0.0.7 or 10.0.0.0/24
-redis: {} → 3:1 redis: needs url, or sentinels with name, or cluster
+redis: {} → 3:1 redis: needs url, sentinels or cluster
 redis: { url: "http://u:hunter2@h" }
   → 3:15 redis.url: is not a Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path
 redis: { url: "redis://h?password=hunter2" }
   → 3:15 redis.url: must not contain a password in its query ("?…"); use password or passwordFile
-redis: { url: /s, cluster: [a:1] } → 3:19 redis.cluster: url and cluster are given; keep one of them
+redis: { url: /s, cluster: [a:1] } → 3:19 redis.cluster: url and cluster are given; keep one
 redis: { sentinels: [a:1] } → 3:1 redis.name: is missing; sentinels need the group's name
 redis: { sentinels: [a], name: n }
   → 3:22 redis.sentinels[0]: "a" is not an address; write host:port, such as redis-1.example.com:6379

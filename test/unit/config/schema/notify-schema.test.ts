@@ -57,7 +57,7 @@ describe('the receivers of notifications', () => {
 
   const login = 'host: h, from: a@b, to: c@d, username: u';
   it.each([
-    ['- name: a', 'notify[0]: needs one of slack, teams, pagerDuty, email, webhook'],
+    ['- name: a', 'notify[0]: needs slack, teams, pagerDuty, email or webhook'],
     [`- slack: { url: "${url}" }\n  ${mail}`, 'slack and email are given; make two receivers of them'],
     [`- name: a\n  ${mail}\n- name: a\n  ${mail}`, 'another receiver is called "a" already'],
     ['- slack: { url: hooks.example.com }', 'notify[0].slack.url: is not an http or https URL'],

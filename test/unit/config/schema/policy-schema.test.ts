@@ -64,7 +64,7 @@ const refused = problemCases(`
 { webhook: { url: "http://h/?a=1&sig=hunter2" } }
   → 4:50 0].webhook.url: must not contain a query ("?…"); write the URL into a file, and name that as urlFile
 { webhook: { url: "http://h/", urlFile: url } }
-  → 4:72 0].webhook.urlFile: both url and urlFile are given; keep one
+  → 4:72 0].webhook.urlFile: url and urlFile are given; keep one
 { prometheus: { query: up, expect: "> 0" } } → 4:34 0].prometheus: needs url or urlFile
 { webhook: { url: "http://h/#a" } } → 4:50 0].webhook.url: must not contain a fragment ("#…")
 { webhook: { url: http://h, every: 1ms } } → 4:67 0].webhook.every: must be at least 100ms
