@@ -28,7 +28,7 @@ export function writePrometheusQuery(
 /** Reads the one number of a response, or an error that says why there is none (P14). */
 export function readPrometheusAnswer(
   gate: PrometheusGate,
-  answer: RawAnswer<string>,
+  answer: RawAnswer,
   safeText: SafeText,
 ): GateAnswer {
   const read = readJson(answer.body);
@@ -71,7 +71,7 @@ const errorBody = z.object({
 });
 
 /** Prometheus reports errors with a 4xx or 5xx, and the reason in the body. */
-function refusedAnswer(answer: RawAnswer<string>, body: unknown, safeText: SafeText): string | undefined {
+function refusedAnswer(answer: RawAnswer, body: unknown, safeText: SafeText): string | undefined {
   const parsed = errorBody.safeParse(body);
   const { errorType, error: reason } = parsed.data ?? {};
   const words = [errorType, reason].filter((part) => part !== undefined && part !== '').join(': ');

@@ -15,7 +15,7 @@ export function writeWebhookCall(
 /**
  * Reads the webhook's verdict: 2xx is a pass, 409 a hold with its reason in the body. Anything else is an error (P14).
  */
-export function readWebhookAnswer({ status, body }: RawAnswer<string>, safeText: SafeText): GateAnswer {
+export function readWebhookAnswer({ status, body }: RawAnswer, safeText: SafeText): GateAnswer {
   if (status === 409) return { kind: 'verdict', verdict: 'hold', detail: safeText(body) };
   const refused = refusal(status);
   return refused === undefined

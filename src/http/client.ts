@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { rootCertificates } from 'node:tls';
 import { Pool } from 'undici';
+import { z } from 'zod';
 import { makeTurnBudget, type TurnBudget } from '../base/turn-budget.ts';
 import type { Operation } from '../contract/operation.ts';
-import { type BodyReader, makeTextReader } from './body-reader.ts';
 import { exchange, type RawAnswer } from './exchange.ts';
 import { HttpFault } from './fault.ts';
-import { readJson } from './json-text.ts';
-import { makeListReader, type ReadList } from './list-reader.ts';
+import { parseJson, type ReadJson, readJson } from './json-text.ts';
+import { decodePage, pageBytesMax, rowsMax } from './list-page.ts';
 import { encodeTarget, type TargetValues } from './request-target.ts';
 
 export interface HttpClientParts {
@@ -142,12 +142,15 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
           leaveBy: options.leaveBy,
         },
         totalMs,
-        (status) =>
-          readerOf(operation, status, { turn, bytesMax: parts.bodyBytesMax ?? bodyBytesMaxDefault }),
+        (status) => bytesMaxOf(operation, status, parts.bodyBytesMax),
         options.signal,
       );
       hooks.onAnswer?.({ operation, status: answer.status, headers: answer.headers, sentHeaders });
-      return { status: answer.status, headers: answer.headers, body: parseAnswer(operation, answer) };
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        body: await parseAnswer(operation, answer, turn),
+      };
     },
     close: () => pool.destroy(),
   };
@@ -169,20 +172,9 @@ function parseBase(baseUrl: string): { readonly origin: string; readonly path: s
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }
 
-/** The text of a body, or the list that it contains according to the contract. */
-type ReadBody = string | ReadList<unknown>;
-
-function readerOf(
-  { answer: { list, bytesMax } }: Operation,
-  status: number,
-  bounds: { readonly turn: TurnBudget; readonly bytesMax: number },
-): BodyReader<ReadBody> {
-  const isGood = isSuccess(status);
-  if (list === undefined || !isGood)
-    return makeTextReader((isGood ? bytesMax : undefined) ?? bounds.bytesMax);
-  const { key, row } = list;
-  const decode = (value: unknown): unknown => row.safeParse(value).data ?? null;
-  return makeListReader({ key, decode, turn: bounds.turn });
+function bytesMaxOf({ answer }: Operation, status: number, bodyBytesMax = bodyBytesMaxDefault): number {
+  if (!isSuccess(status)) return bodyBytesMax;
+  return answer.list === undefined ? (answer.bytesMax ?? bodyBytesMax) : pageBytesMax;
 }
 
 function isSuccess(status: number): boolean {
@@ -190,46 +182,50 @@ function isSuccess(status: number): boolean {
 }
 
 /** Checks a response and returns the body as in the contract. @throws HttpFault when it is anything else */
-function parseAnswer<Answer>(
+async function parseAnswer<Answer>(
   operation: Operation<unknown, unknown, unknown, Answer>,
-  answer: RawAnswer<ReadBody>,
-): Answer {
-  const read = readBody(answer);
+  answer: RawAnswer,
+  turn: TurnBudget,
+): Promise<Answer> {
+  const read = readBody(operation, answer);
   const { status, headers } = answer;
+  const body = read.kind === 'json' ? read.value : undefined;
   const seen = { operation: operation.name, sent: true, status, headers, isJson: read.kind !== 'other' };
   if (!isSuccess(status)) {
-    throw new HttpFault({ ...seen, kind: 'status', problem: `answered ${status}`, body: jsonOf(read) });
+    throw new HttpFault({ ...seen, kind: 'status', problem: `answered ${status}`, body });
   }
-  // The reader of this operation made the page, so it has this type.
-  if (read.kind === 'list') return read.page as Answer;
   if (read.kind === 'other' || read.kind === 'tooDeep') {
     const what = read.kind === 'other' ? 'a body that is not JSON' : 'JSON that is nested too deep';
     throw new HttpFault({ ...seen, kind: 'undecodable', problem: `answered ${status} with ${what}` });
   }
   const { list } = operation.answer;
-  const parsed = list === undefined ? operation.answer.body.safeParse(jsonOf(read)) : undefined;
-  if (parsed?.success === true) return parsed.data;
-  const issue = parsed?.error.issues[0] ?? { path: [list?.key ?? ''], message: 'expected a list' };
-  throw new HttpFault({
-    ...seen,
-    kind: 'undecodable',
-    problem: `answered ${status} with a body of another shape: ${issue.path.join('.') || 'body'}: ${issue.message}`,
-    body: jsonOf(read),
-    cause: parsed?.error,
-  });
+  const shape = list === undefined ? operation.answer.body : listBody(list.key);
+  const parsed = shape.safeParse(body);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const place = issue?.path.join('.') || 'body';
+    const problem = `answered ${status} with a body of another shape: ${place}: ${issue?.message}`;
+    // A list may be nested too deep for whoever writes the fault down.
+    const shown = list === undefined ? body : undefined;
+    throw new HttpFault({ ...seen, kind: 'undecodable', problem, body: shown, cause: parsed.error });
+  }
+  if (list === undefined) return parsed.data as Answer;
+  // The contract types the body of a list as its page.
+  const values = (parsed.data as Readonly<Record<string, readonly unknown[]>>)[list.key] ?? [];
+  return (await decodePage(values, list.row, turn)) as Answer;
 }
 
-function jsonOf(read: ReadList<unknown>): unknown {
-  return read.kind === 'json' ? read.value : undefined;
+function listBody(key: string) {
+  return z.object({ [key]: z.array(z.unknown()).max(rowsMax) });
 }
 
 /**
  * Plain text is a value where the contract leaves the body open: "a message saying …" (collector-api.md §4.1) may be
  * plain text. HTML is not: it comes from a proxy or gateway.
  */
-function readBody({ body, status, headers }: RawAnswer<ReadBody>): ReadList<unknown> {
-  if (typeof body !== 'string') return body;
-  const read = readJson(body);
+function readBody({ answer: { list } }: Operation, { body, status, headers }: RawAnswer): ReadJson {
+  // One row that is nested too deep costs only that row.
+  const read = list === undefined || !isSuccess(status) ? readJson(body) : parseJson(body);
   const isPlainText = /^text\/plain\b/i.test(headers['content-type'] ?? '');
   const isAccepted = read.kind === 'other' && isPlainText && isSuccess(status);
   return isAccepted ? { kind: 'json', value: body } : read;

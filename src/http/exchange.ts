@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { errorCodeOf } from '../base/node-errors.ts';
-import { type BodyReader, UnreadableBody } from './body-reader.ts';
 import { HttpFault, type HttpFaultKind } from './fault.ts';
 
 export interface RawRequest {
@@ -15,26 +14,26 @@ export interface RawRequest {
   readonly leaveBy?: number | undefined;
 }
 
-export interface RawAnswer<Body> {
+export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  readonly body: Body;
+  readonly body: string;
 }
 
 /**
  * Sends one request and reads the whole response, whatever its status. The request is sent at most once: the library
  * may requeue a started request when a connection ends, but a create must not be sent twice (P1).
  * @param totalMs from the call to the last byte of the response
- * @param readerOf reads the body of a response with this status, and limits its size
+ * @param bytesMaxOf the maximum size of the body of a response with this status
  * @throws HttpFault
  */
-export function exchange<Body>(
+export function exchange(
   dispatcher: Dispatcher,
   request: RawRequest,
   totalMs: number,
-  readerOf: (status: number) => BodyReader<Body>,
+  bytesMaxOf: (status: number) => number,
   signal?: AbortSignal,
-): Promise<RawAnswer<Body>> {
+): Promise<RawAnswer> {
   if (signal?.aborted === true) {
     return Promise.reject(fault(request, { kind: 'aborted', sent: false, cause: signal.reason }));
   }
@@ -50,7 +49,7 @@ export function exchange<Body>(
         headersTimeout: totalMs,
         bodyTimeout: totalMs,
       },
-      makeHandler(request, { seen, end, readerOf, resolve }),
+      makeHandler(request, { seen, end, bytesMaxOf, resolve }),
     );
   });
 }
@@ -67,7 +66,7 @@ interface End {
   isOver(): boolean;
   finish(settle: () => void): void;
   giveUp(kind: HttpFaultKind, cause: unknown): void;
-  /** Ends with an error that is no fault of the connection: an unreadable body, or a bug. */
+  /** Ends with an error that is no fault of the connection: a bug. */
   fail(error: unknown): void;
 }
 
@@ -96,11 +95,8 @@ function makeEnd(
       controller?.abort(new Error('given up'));
     });
   const fail = (error: unknown): void => {
-    if (error instanceof UnreadableBody) giveUp(error.kind, undefined);
-    else {
-      finish(() => reject(error));
-      seen.controller?.abort(new Error('given up'));
-    }
+    finish(() => reject(error));
+    seen.controller?.abort(new Error('given up'));
   };
   const onAbort = (): void => giveUp('aborted', signal?.reason);
   const timer = setTimeout(() => giveUp('timeout', undefined), of.totalMs);
@@ -108,17 +104,18 @@ function makeEnd(
   return { isOver: () => isOver, finish, giveUp, fail };
 }
 
-function makeHandler<Body>(
+function makeHandler(
   { leaveBy = Number.POSITIVE_INFINITY }: RawRequest,
   of: {
     readonly seen: Seen;
     readonly end: End;
-    readonly readerOf: (status: number) => BodyReader<Body>;
-    readonly resolve: (answer: RawAnswer<Body>) => void;
+    readonly bytesMaxOf: (status: number) => number;
+    readonly resolve: (answer: RawAnswer) => void;
   },
 ): Dispatcher.DispatchHandler {
-  const { seen, end, readerOf, resolve } = of;
-  let reader: BodyReader<Body> | undefined;
+  const { seen, end, bytesMaxOf, resolve } = of;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
   return {
     // Called right before the first byte is written. Aborting here prevents the write.
     onRequestStart: (started) => {
@@ -131,27 +128,15 @@ function makeHandler<Body>(
     onResponseStart: (_controller, answerStatus, answerHeaders) => {
       seen.status = answerStatus;
       seen.headers = readHeaders(answerHeaders);
-      reader = readerOf(answerStatus);
     },
-    onResponseData: (started, chunk) => {
-      if (end.isOver()) return;
-      try {
-        const taken = reader?.push(chunk);
-        if (taken === undefined) return;
-        started.pause();
-        taken.then(() => started.resume(), end.fail);
-      } catch (error) {
-        end.fail(error);
-      }
+    onResponseData: (_controller, chunk) => {
+      length += chunk.length;
+      if (length > bytesMaxOf(seen.status)) end.giveUp('tooLarge', undefined);
+      else chunks.push(chunk);
     },
     onResponseEnd: () => {
       const { status, headers } = seen;
-      try {
-        const body = (reader ?? readerOf(status)).end();
-        end.finish(() => resolve({ status, headers, body }));
-      } catch (error) {
-        end.fail(error);
-      }
+      end.finish(() => resolve({ status, headers, body: Buffer.concat(chunks).toString('utf8') }));
     },
     onResponseError: (_controller, error) => {
       const kind = kindOf(error, seen.controller !== undefined);

@@ -10,12 +10,12 @@ export type ReadJson =
  * (collector-api.md §2.3), and a rounded id would name another task.
  */
 export function readJson(text: string): ReadJson {
-  if (text.trim() === '') return { kind: 'empty' };
-  return isTooDeep(text) ? { kind: 'tooDeep' } : parseFlatJson(text);
+  return isTooDeep(text) ? { kind: 'tooDeep' } : parseJson(text);
 }
 
-/** Like `readJson`, for a text whose depth was already checked. */
-export function parseFlatJson(text: string): Extract<ReadJson, { kind: 'json' | 'other' }> {
+/** The same at any depth. Only the caller knows whether it is safe to recurse into the value. */
+export function parseJson(text: string): Exclude<ReadJson, { kind: 'tooDeep' }> {
+  if (text.trim() === '') return { kind: 'empty' };
   try {
     const value: unknown = JSON.parse(quoteLargeIntegers(text));
     return { kind: 'json', value };
@@ -60,7 +60,7 @@ export const depthMax = 100;
 const [quote, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x7b, 0x7d, 0x5b, 0x5d];
 
 /** True when objects and arrays are nested too deep. It scans the text before anything is parsed. */
-export function isTooDeep(text: string): boolean {
+function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

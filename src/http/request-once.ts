@@ -1,6 +1,5 @@
 import { rootCertificates } from 'node:tls';
 import { Client } from 'undici';
-import { makeTextReader } from './body-reader.ts';
 import { exchange, type RawAnswer, type RawRequest } from './exchange.ts';
 
 export interface SingleRequest extends Omit<RawRequest, 'target'> {
@@ -24,7 +23,7 @@ export async function requestOnce(
   request: SingleRequest,
   { totalMs, bodyBytesMax }: SingleRequestLimits,
   signal?: AbortSignal,
-): Promise<RawAnswer<string>> {
+): Promise<RawAnswer> {
   const { url, ca, ...rest } = request;
   const client = new Client(url.origin, {
     connectTimeout: totalMs,
@@ -34,7 +33,7 @@ export async function requestOnce(
   });
   try {
     const target = `${url.pathname}${url.search}`;
-    return await exchange(client, { ...rest, target }, totalMs, () => makeTextReader(bodyBytesMax), signal);
+    return await exchange(client, { ...rest, target }, totalMs, () => bodyBytesMax, signal);
   } finally {
     await client.destroy();
   }

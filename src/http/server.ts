@@ -7,7 +7,7 @@ import fastify, {
 } from 'fastify';
 import { writeAddress } from '../base/url-authority.ts';
 import type { Operation } from '../contract/operation.ts';
-import { isTooDeep } from './json-text.ts';
+import { readJson } from './json-text.ts';
 import { type ConnectionLimits, limitConnections } from './limit-connections.ts';
 import type {
   CutOff,
@@ -134,9 +134,10 @@ async function perform(
   if (!query.success) return { failure: invalidInput('query', query.error.issues) };
   let body: unknown;
   if (operation.body !== null) {
-    const json = parseJson(request.body);
-    if (!json.ok) return { failure: { kind: 'malformedJson' } };
-    const parsed = operation.body.safeParse(json.value);
+    // An absent body is `undefined`, which the operation's schema checks.
+    const json = readJson(typeof request.body === 'string' ? request.body : '');
+    if (json.kind === 'tooDeep' || json.kind === 'other') return { failure: { kind: 'malformedJson' } };
+    const parsed = operation.body.safeParse(json.kind === 'json' ? json.value : undefined);
     if (!parsed.success) return { failure: invalidInput('body', parsed.error.issues) };
     body = parsed.data;
   }
@@ -153,18 +154,6 @@ function invalidInput(
   issues: Extract<RequestFailure, { kind: 'invalidInput' }>['issues'],
 ): RequestFailure {
   return { kind: 'invalidInput', part, issues };
-}
-
-/** An absent body is `undefined`, which the operation's schema checks. */
-function parseJson(text: unknown): { ok: true; value: unknown } | { ok: false } {
-  if (typeof text !== 'string' || text.trim() === '') return { ok: true, value: undefined };
-  if (isTooDeep(text)) return { ok: false };
-  try {
-    const value: unknown = JSON.parse(text);
-    return { ok: true, value };
-  } catch {
-    return { ok: false };
-  }
 }
 
 function send(reply: FastifyReply, answer: HttpAnswer | CutOff): FastifyReply {

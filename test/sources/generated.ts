@@ -1,13 +1,13 @@
-import { configReference } from '../../src/config/schema/config-reference.ts';
-import { configJsonSchemaText } from '../../src/config/schema/json-schema.ts';
 import { exposeEverything } from '../support/exposed-metrics.ts';
+import { configReference } from './config-reference.ts';
 import { textOf } from './documents.ts';
+import { configJsonSchema } from './json-schema.ts';
 import { metricsReference } from './metrics-reference.ts';
 
 /** Committed files which the code gives, wholly or between two marks, with the text that they have to have. */
 export async function generatedFiles(): Promise<readonly { readonly path: string; readonly text: string }[]> {
   return [
-    { path: 'config/upwave.schema.json', text: configJsonSchemaText() },
+    { path: 'config/upwave.schema.json', text: `${JSON.stringify(configJsonSchema(), null, 2)}\n` },
     { path: 'config/README.md', text: withPart('config/README.md', configReference()) },
     { path: 'deploy/kubernetes/prometheusrule.yaml', text: prometheusRule() },
     {

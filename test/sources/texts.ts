@@ -1,7 +1,7 @@
 import { parseSync } from '@swc/core';
 import { z } from 'zod';
-import { configJsonSchema } from '../../src/config/schema/json-schema.ts';
 import { filesBelow, proseOf, textOf } from './documents.ts';
+import { configJsonSchema } from './json-schema.ts';
 
 /** A text that people read, and the file it is from. */
 interface Text {

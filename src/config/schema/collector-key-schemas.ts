@@ -49,7 +49,7 @@ export const SpreadBySchema = z
   .transform((keys) => keys.map(knownKey))
   .describe('Collectors which are alike in these keys form a stratum. Each wave is spread over the strata.');
 
-/** Created for each use, because only the schema of a value may be a variable (json-schema.ts). */
+/** Created for each use, because only the schema of a value may be a variable in the JSON Schema. */
 function keyText() {
   return z
     .string()

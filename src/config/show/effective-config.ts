@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import type { Secret } from '../../base/secret.ts';
 import { writeAddress } from '../../base/url-authority.ts';
 import type { Account, Config, RedisConfig, ServiceConfig } from '../config.ts';
 import { effectiveReceiver } from './effective-notify.ts';
@@ -26,22 +27,23 @@ export function effectiveConfig(config: Config): object {
   } = config;
   nothingElse(others);
   const { token, tokens, trustedProxy, publicUrl, ...listening } = http;
+  // Neither JSON nor YAML writes a key without a value.
   return escapeVariables({
-    ...(service !== undefined && { service: effectiveService(service) }),
-    ...(accounts !== undefined && { accounts: Object.fromEntries(accounts.map(effectiveAccount)) }),
-    ...(redis !== undefined && { redis: effectiveRedis(redis) }),
+    service: service && effectiveService(service),
+    accounts: accounts && Object.fromEntries(accounts.map(effectiveAccount)),
+    redis: redis && effectiveRedis(redis),
     http: {
       ...listening,
-      ...(token !== undefined && { token: String(token) }),
-      ...(publicUrl !== undefined && { publicUrl }),
-      ...(tokens.length > 0 && { tokens: tokens.map((each) => ({ ...each, token: String(each.token) })) }),
-      ...(trustedProxy !== undefined && { trustedProxy }),
+      token: masked(token),
+      publicUrl,
+      tokens: someOf(tokens.map((each) => ({ ...each, token: masked(each.token) }))),
+      trustedProxy,
     },
-    ...(installation !== undefined && { installation }),
+    installation,
     log,
     history: writeDuration(historyMs),
-    ...(notify.length > 0 && { notify: notify.map(effectiveReceiver) }),
-    ...(report !== undefined && { report }),
+    notify: someOf(notify.map(effectiveReceiver)),
+    report,
     rollouts: rollouts.map((policy) => ({ ...effectivePolicy(policy), ...accountOf(policy.name, accounts) })),
   });
 }
@@ -53,7 +55,7 @@ export function renderEffectiveConfig(config: Config): string {
 }
 
 function effectiveAccount({ name, service, keyPrefix }: Account): readonly [string, object] {
-  return [name, { ...effectiveService(service), ...(keyPrefix !== undefined && { keyPrefix }) }];
+  return [name, { ...effectiveService(service), keyPrefix }];
 }
 
 /** Policies of several accounts are written one by one. */
@@ -66,9 +68,9 @@ function effectiveService(service: ServiceConfig): object {
   const { accessId, accessKey, budgetShare, requestTimeoutMs, ca, ...rest } = service;
   return {
     ...rest,
-    ...effectiveCa(ca),
-    accessId: String(accessId),
-    accessKey: String(accessKey),
+    caFile: maskedCa(ca),
+    accessId: masked(accessId),
+    accessKey: masked(accessKey),
     // Without the rounding error of a division.
     budgetShare: `${Number((budgetShare * 100).toFixed(9))}%`,
     requestTimeout: writeDuration(requestTimeoutMs),
@@ -77,23 +79,29 @@ function effectiveService(service: ServiceConfig): object {
 
 function effectiveRedis(redis: RedisConfig): object {
   const { kind, keyPrefix, ca } = redis;
-  const common = { keyPrefix, ...effectiveCa(ca) };
+  const common = { keyPrefix, caFile: maskedCa(ca) };
   if (kind === 'single') return { url: maskedUrl(redis.url.reveal()), ...common };
   const { username, password, tls } = redis;
   return {
     ...(kind === 'cluster'
       ? { cluster: redis.nodes.map(writeAddress) }
       : { sentinels: redis.sentinels.map(writeAddress), name: redis.name }),
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password: String(password) }),
-    tls,
+    ...{ username, password: masked(password), tls },
     ...common,
   };
 }
 
+function someOf(list: readonly object[]): readonly object[] | undefined {
+  return list.length === 0 ? undefined : list;
+}
+
+function masked(secret: Secret | undefined): string | undefined {
+  return secret && String(secret);
+}
+
 /** Leaves out the authorities, because their file may contain more than certificates. */
-function effectiveCa(ca: string | undefined): object {
-  return ca === undefined ? {} : { caFile: '***' };
+function maskedCa(ca: string | undefined): string | undefined {
+  return ca && '***';
 }
 
 /** Fails to compile when a key of the config is not printed. */

@@ -71,10 +71,9 @@ function effectiveGate(gate: GateRule): object {
   const masked = maskedGate(gate);
   if (isSearchGate(masked)) return effectiveSearchGate(masked);
   const { name, dryRun, ...rule } = masked;
-  const tokenFile = rule.tokenFile === undefined ? {} : { tokenFile: rule.tokenFile };
   const place = 'urlFile' in rule ? { urlFile: rule.urlFile } : { url: rule.url };
-  const caFile = rule.caFile === undefined ? {} : { caFile: rule.caFile };
-  const asking = { ...place, every: writeDuration(rule.everyMs), ...tokenFile, ...caFile };
+  const { tokenFile, caFile } = rule;
+  const asking = { ...place, every: writeDuration(rule.everyMs), tokenFile, caFile };
   switch (rule.kind) {
     case 'webhook':
       return { name, dryRun, webhook: asking };

@@ -36,9 +36,6 @@ interface Position {
 export const fileBytesMax = 1024 * 1024;
 /** Deeper than any key of ours, but shallow enough for recursion. */
 const nestingMax = 64;
-/** Each anchor slows all others down. */
-const anchorsMax = 1_000;
-const aliasesMax = 1_000;
 /** How often one anchor may be repeated, nested repetition multiplied: yaml's guard against expansion bombs. */
 const aliasExpansionsMax = 100;
 
@@ -176,8 +173,6 @@ function structureProblems(
     problems.push({ file, ...positionAt(offset), path, message });
   };
   const anchorsSeen = new Set<string>();
-  let anchorCount = 0;
-  let aliasCount = 0;
 
   visit(document, {
     Node(_key, node, ancestors) {
@@ -186,11 +181,6 @@ function structureProblems(
         return visit.BREAK;
       }
       if (!isAlias(node)) {
-        if (node.anchor !== undefined) anchorCount += 1;
-        if (anchorCount > anchorsMax) {
-          report(node, '', `more than ${anchorsMax} anchors (&name); write the values out`);
-          return visit.BREAK;
-        }
         if (node.anchor !== undefined) anchorsSeen.add(node.anchor);
         if (isMap(node))
           checkKeys(
@@ -199,11 +189,6 @@ function structureProblems(
             report,
           );
         return undefined;
-      }
-      aliasCount += 1;
-      if (aliasCount > aliasesMax) {
-        report(node, '', `more than ${aliasesMax} aliases (*name); write the values out`);
-        return visit.BREAK;
       }
       if (!anchorsSeen.has(node.source)) {
         report(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineOperation, integerText } from '../../../src/contract/operation.ts';
+import { defineOperation, integerText, readAsList } from '../../../src/contract/operation.ts';
 import { type HttpClient, type HttpClientParts, makeHttpClient } from '../../../src/http/client.ts';
 import { HttpFault } from '../../../src/http/fault.ts';
 import { ending } from '../../support/ending.ts';
@@ -29,6 +29,17 @@ const makeThing = defineOperation({
   idempotent: false,
   source: 'a test',
 });
+
+const listThings = readAsList(
+  defineOperation({
+    name: 'listThings',
+    route: 'GET /things',
+    answer: { status: 200, body: z.looseObject({}) },
+    source: 'a test',
+  }),
+  'rows',
+  z.object({ id: z.union([z.string(), z.number()]), name: z.string() }),
+);
 
 const thing = { params: { name: 'a', number: 1 } };
 
@@ -87,6 +98,32 @@ describe('makeHttpClient', () => {
     });
     expect(fault.headers['x-a']).toBe('b');
     expect(JSON.stringify(fault.headers)).not.toContain('secret');
+  });
+
+  it('reads a list row by row, with every digit of a 64-bit id, and characters that are cut in two', async () => {
+    const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
+    const body = Buffer.from(`{"rows":[{"id":9223372036854775807,"name":"Kölñ 😀"},7,${deep}],"x":${deep}}`);
+    const cutAt = body.indexOf('😀') + 2;
+    const { client } = await setup((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write(body.subarray(0, cutAt), () => response.end(body.subarray(cutAt)));
+    });
+    const { body: page } = await client.call(listThings, {});
+    expect(page.rows).toEqual([{ id: '9223372036854775807', name: 'Kölñ 😀' }, null, null]);
+  });
+
+  it.each([
+    ['{"rows":{}}', 'undecodable'],
+    ['[1]', 'undecodable'],
+    ['', 'undecodable'],
+    ['<html>', 'undecodable'],
+    ['{"rows":[1', 'undecodable'],
+    ['{"rows":[1]}}', 'undecodable'],
+    [`{"rows":[${'0,'.repeat(10_000)}0]}`, 'undecodable'],
+    [`{"rows":["${'x'.repeat(33 * 1024 * 1024)}"]}`, 'tooLarge'],
+  ])('refuses a body that holds no list, or too much of it: case %#', async (body, kind) => {
+    const { client } = await setup((_request, response) => void response.end(body));
+    expect(await faultOf(client.call(listThings, {}))).toMatchObject({ kind, sent: true });
   });
 
   it('gives up when the total time is over, before and inside the answer', async () => {

@@ -578,17 +578,13 @@ describe('the fleet service', () => {
     it('treats a deeply nested row as unreadable, and continues (P13)', async () => {
       const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
       const odd = `{"id":1,"name":"c1","fields":{"a":${deep}}}`;
-      let body = `{"collectors":[${odd},{"id":2,"name":"c2"}]}`;
+      const body = `{"collectors":[${odd},{"id":2,"name":"c2"}]}`;
       const { fleet, budget, unreadable } = await aCollectorApi(({ query }, response) =>
         sendText(response, 200, query.get('offset') === '0' ? body : '{"collectors":[{"id":2,"name":"c2"}]}'),
       );
       const answer = await fleet.readInventory(null);
       expect(answer.ok && answer.value.collectors.map(({ id }) => id)).toEqual([2]);
       expect(unreadable).toEqual([1]);
-      body = `{"collectors":[],"more":${deep}}`;
-      expect(await fleet.readInventory(null)).toMatchObject({
-        failure: { kind: 'unavailable', detail: expect.stringContaining('nested too deep') },
-      });
       // The service is there.
       expect(budget.standings).toEqual([]);
     });

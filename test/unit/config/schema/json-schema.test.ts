@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configJsonSchema } from '../../../../src/config/schema/json-schema.ts';
+import { configJsonSchema } from '../../../sources/json-schema.ts';
 
 describe('config/upwave.schema.json', () => {
   it('describes every key', () => {

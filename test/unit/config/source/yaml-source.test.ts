@@ -76,10 +76,6 @@ describe('parseYaml', () => {
       ...Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`),
     ].join('\n');
     expect(problemsOf(() => parse(bomb))[0]).toContain('expand more than 100 times');
-    const many = `a: &a 1\nb: [${'*a, '.repeat(1_001)}]`;
-    expect(problemsOf(() => parse(many))[0]).toContain('more than 1000 aliases');
-    const anchors = Array.from({ length: 2_000 }, (_, i) => `a${i}: &a${i} [x]`).join('\n');
-    expect(problemsOf(() => parse(anchors))[0]).toContain('more than 1000 anchors');
     const wide = `${Array.from({ length: 99 }, () => '- *a').join('\n')}`;
     expect(problemsIn(`x: &a [${'1, '.repeat(10_000)}]\ny:\n${wide}`).join()).toContain(
       'more than 200000 values',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConfigFile } from './config-file.ts';
+import { ConfigFile } from '../../src/config/schema/config-file.ts';
 
 /** The config file as a JSON Schema, for editors. */
 export function configJsonSchema(): object {
@@ -12,11 +12,6 @@ export function configJsonSchema(): object {
     },
   });
   return { ...schema, title: 'upwave' };
-}
-
-/** The schema as the text that is committed. */
-export function configJsonSchemaText(): string {
-  return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }
 
 /** JSON Schema has no bounds for durations as text, so the description has them. Changes its argument. */
