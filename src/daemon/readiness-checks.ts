@@ -35,7 +35,7 @@ export async function serviceReadiness(
   if (outage === null) return ours;
   const { kind, reason, detail, since, until } = outage;
   if (kind !== 'serviceDown') {
-    const words = healthWords({ kind: 'serviceAwaited', ours: ours.reason, until, reason });
+    const words = healthWords.serviceAwaited(ours.reason, { until, reason });
     return { ok: ours.ok, reason: words };
   }
   const sinceWhen = since === null ? {} : { since };
@@ -43,7 +43,7 @@ export async function serviceReadiness(
     ok: false,
     kind: 'down',
     ...sinceWhen,
-    reason: healthWords({ kind: 'serviceDown', since, until, cause: detail ?? reason }),
+    reason: healthWords.serviceDown(detail ?? reason, { since, until }),
   };
 }
 
@@ -57,7 +57,7 @@ export async function notificationReadiness(
 ): Promise<ReadinessCheck> {
   const failing = failingReceivers(await outbox.readFailures(), receivers);
   const [first] = failing;
-  if (first === undefined) return { ok: true, reason: healthWords({ kind: 'receiversWell' }) };
+  if (first === undefined) return { ok: true, reason: healthWords.receiversWell };
   const since = Math.min(...failing.map((each) => each.since));
   return { ok: true, kind: 'failing', since, reason: failing.map(({ words }) => words).join('; ') };
 }
@@ -70,8 +70,7 @@ export function failingReceivers(
   return receivers.flatMap(({ name }) => {
     const failure = failures.get(name);
     if (failure === undefined) return [];
-    const { since, reason, retryAt } = failure;
-    return [{ since, words: healthWords({ kind: 'receiverFails', name, since, reason, retryAt }) }];
+    return [{ since: failure.since, words: healthWords.receiverFails(name, failure) }];
   });
 }
 
@@ -80,9 +79,8 @@ export function reportReadiness(
   { directory }: Pick<ReportConfig, 'directory'>,
   problem: ReportProblem | null,
 ): ReadinessCheck {
-  if (problem === null) return { ok: true, reason: healthWords({ kind: 'reportsWell', directory }) };
-  const { reason, since } = problem;
-  return { ok: true, kind: 'failing', since, reason: healthWords({ kind: 'reportsFail', since, reason }) };
+  if (problem === null) return { ok: true, reason: healthWords.reportsWell(directory) };
+  return { ok: true, kind: 'failing', since: problem.since, reason: healthWords.reportsFail(problem) };
 }
 
 /** Checks whether Redis is reachable, accepts writes and allows upwave's commands. */
@@ -93,19 +91,18 @@ export function redisReadiness(redis: RedisConnections): ReadinessCheck {
     return {
       ok: false,
       kind: 'unwritable',
-      reason: healthWords({ kind: 'redisUnwritable', place, refusal }),
+      reason: healthWords.redisUnwritable(place, refusal),
     };
   if (!redis.worker.isReady()) {
     const lost = redis.unreachable();
-    const reason = healthWords({ kind: 'redisAway', place, cause: lost?.reason ?? null });
+    const reason = healthWords.redisAway(place, lost?.reason);
     return { ok: false, kind: 'away', ...(lost !== undefined && { since: lost.since }), reason };
   }
   const refused = redis.rights.refused();
   if (refused.length > 0) return { ok: false, kind: 'forbidden', reason: forbiddenWords(place, refused) };
   const fault = redis.faults.reason();
-  if (fault !== null)
-    return { ok: false, kind: 'fault', reason: healthWords({ kind: 'redisFault', place, fault }) };
-  return { ok: true, kind: 'connected', reason: healthWords({ kind: 'redisWell' }) };
+  if (fault !== null) return { ok: false, kind: 'fault', reason: healthWords.redisFault(place, fault) };
+  return { ok: true, kind: 'connected', reason: healthWords.redisWell };
 }
 
 /**
@@ -117,11 +114,11 @@ export function configReadiness(
   { at, problem }: ReloadStatus,
 ): ReadinessCheck {
   if (problem !== undefined) {
-    const reason = healthWords({ kind: 'configRefused', problem });
+    const reason = healthWords.configRefused(problem);
     return { ok: true, kind: 'refused', since: at, reason };
   }
   const words = [...configs.statuses()].flatMap(([policy, status]) => configWords(policy, status) ?? []);
-  const reason = words.length === 0 ? healthWords({ kind: 'configAgreed' }) : words.join('; ');
+  const reason = words.length === 0 ? healthWords.configAgreed : words.join('; ');
   return { ok: true, reason };
 }
 
@@ -131,8 +128,8 @@ export function configReadiness(
  */
 export function recordReadiness(records: Pick<BrokenRecords, 'newer'>): ReadinessCheck {
   const newer = records.newer();
-  if (newer.length === 0) return { ok: true, reason: healthWords({ kind: 'recordsWell' }) };
-  return { ok: true, kind: 'newer', reason: healthWords({ kind: 'recordsNewer', newer }) };
+  if (newer.length === 0) return { ok: true, reason: healthWords.recordsWell };
+  return { ok: true, kind: 'newer', reason: healthWords.recordsNewer(newer) };
 }
 
 /**
@@ -143,6 +140,6 @@ export function accountReadiness(accounts: Pick<Accounts, 'foreign'>): Readiness
   const foreign = accounts.foreign();
   return {
     ok: true,
-    reason: healthWords(foreign.length === 0 ? { kind: 'accountOwn' } : { kind: 'accountForeign', foreign }),
+    reason: foreign.length === 0 ? healthWords.accountOwn : healthWords.accountForeign(foreign),
   };
 }

@@ -34,12 +34,11 @@ export function makeServiceHealth() {
       if (reason === undefined) good();
     },
     readiness: (): { readonly ok: boolean; readonly reason: string } => {
-      if (down !== undefined)
-        return { ok: false, reason: healthWords({ kind: 'serviceSaidDown', why: down }) };
-      if (last === undefined) return { ok: true, reason: healthWords({ kind: 'serviceUnasked' }) };
-      if (faultsInRow === 0) return { ok: true, reason: healthWords({ kind: 'serviceWell' }) };
+      if (down !== undefined) return { ok: false, reason: healthWords.serviceSaidDown(down) };
+      if (last === undefined) return { ok: true, reason: healthWords.serviceUnasked };
+      if (faultsInRow === 0) return { ok: true, reason: healthWords.serviceWell };
       const ok = wasGood && faultsInRow <= faultsInRowMax;
-      return { ok, reason: healthWords({ kind: 'serviceFault', status: last, inRow: faultsInRow }) };
+      return { ok, reason: healthWords.serviceFault(last, faultsInRow) };
     },
     /** True when the last response was a fault, so that a request would show whether the service has recovered. */
     isFailing: (): boolean => down !== undefined || faultsInRow > 0,

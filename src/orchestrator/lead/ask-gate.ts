@@ -111,17 +111,17 @@ function summaryOf(view: RolloutView, index: number): GateQuestion['summary'] | 
   const current = assess(view).assessed[index];
   if (current === undefined) return undefined;
   const { wave, summary, assessment } = current;
-  const { failed, timedOut, unconfirmed } = summary.counts;
+  const { succeeded, failed, timedOut, unconfirmed, deferred } = summary.counts;
   return {
     rollout: rollout.id,
     policy: rollout.policy.name,
     targetBuild: rollout.targetBuild,
     wave: wave.name,
     size: wave.size + wave.joined,
-    succeeded: assessment.succeeded,
+    succeeded,
     failed: failed + timedOut + unconfirmed,
     lost: summary.lost,
-    deferred: assessment.deferred,
+    deferred,
     failures: assessment.failures,
     failuresAllowed: assessment.failuresAllowed,
   };

@@ -8,10 +8,8 @@ import { countIn } from '../model/upgrade-figures.ts';
 /** A wave measured by its gate. Members of held strata are set aside: the wave neither waits for them nor counts them. */
 export interface WaveAssessment extends Omit<WaveFailures, 'wave' | 'lostWeight'> {
   readonly tripped: boolean;
-  readonly pending: number;
-  readonly active: number;
-  readonly deferred: number;
-  readonly succeeded: number;
+  /** Upgrades that wait or run, without members of held strata. Deferred ones are not counted. */
+  readonly remaining: number;
   /** Collectors that its soak observes: upgraded by the rollout or by someone else. */
   readonly soaking: number;
   /** Waiting members of held strata. */
@@ -60,10 +58,7 @@ function assessWave(
     acknowledged,
     tripped: failures > allowed,
     lost: Math.max(0, summary.lost - lostOf(aside, lostWeight)),
-    pending,
-    active: running + retrying,
-    deferred,
-    succeeded,
+    remaining: Math.max(0, running + pending + retrying - aside.waiting),
     soaking,
     setAside: aside.waiting,
     settled,

@@ -142,7 +142,9 @@ function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollou
   const isOnlyHeldLeft =
     heldStrata.length > 0 &&
     view.rollout.waves.every(({ state }) => state === 'passed') &&
-    assess(view).assessed.every(({ assessment }) => assessment.settled && assessment.deferred === 0);
+    assess(view).assessed.every(
+      ({ assessment, summary }) => assessment.settled && summary.counts.deferred === 0,
+    );
   const { waves, acknowledgedStrata } = acknowledge(view, () => true);
   return {
     ...next,

@@ -69,7 +69,7 @@ function decideOpen(view: AssessedView, current: AssessedWave, now: EpochMs): Pr
 function decideSoaking(view: AssessedView, current: AssessedWave, now: EpochMs): Progress {
   const { index, wave, assessment } = current;
   if (!assessment.settled) {
-    const upgrades = Math.max(0, assessment.active + assessment.pending - assessment.setAside);
+    const { remaining: upgrades } = assessment;
     return waits({ kind: 'lateJoiners', wave: wave.name, upgrades, until: null });
   }
   // All its successes may have died during the soak.

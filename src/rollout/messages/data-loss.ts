@@ -1,6 +1,7 @@
 import { someNames } from '../../base/names.ts';
 import { isRolloutEnd, type Rollout } from '../model/rollout.ts';
 import { rolloutReasonWords } from './rollout-reasons.ts';
+import { stateWords } from './sentences.ts';
 import { stratumReasonWords } from './stratum-reasons.ts';
 
 /** What is known about a loss of Redis data. */
@@ -38,19 +39,13 @@ function stoppedWords({ id, state, reason, waves, heldStrata }: Rollout): string
   const words = rolloutReasonWords(reason);
   const because = words === '' || state === 'running' || state === 'awaitingApproval' ? '' : `: ${words}`;
   return [
-    `${id} was ${stateWords[state] ?? state}${because}`,
+    `${id} was ${stateWords(state)}${because}`,
     ...(state === 'running' && wave !== undefined ? [`its wave ${wave.name} waited for approval`] : []),
     ...heldStrata.map(
       ({ label, reason: why }) => `its stratum ${label} was held: ${stratumReasonWords(why)}`,
     ),
   ].join(', and ');
 }
-
-const stateWords: { readonly [State in Rollout['state']]?: string } = {
-  awaitingApproval: 'waiting for approval',
-  rollingBack: 'rolling back',
-  rolledBack: 'rolled back',
-};
 
 function namesOf(names: readonly string[]): string {
   return names.length === 0 ? 'none known' : someNames(names);

@@ -111,7 +111,7 @@ function nextApprovalOf({ rollout }: AssessedView): Approval | undefined {
 function remaindersOf(view: AssessedView, from: EpochMs): readonly WaveRemainder[] {
   return view.assessed.map((each) => {
     const { wave, assessment } = each;
-    const upgrades = Math.max(0, assessment.pending + assessment.active - assessment.setAside);
+    const { remaining: upgrades } = assessment;
     const share = upgrades / Math.max(1, wave.size + wave.joined);
     return { upgrades, chain: Math.ceil(wave.chain * share), soakMs: remainingSoakMs(each, from) };
   });
