@@ -5,7 +5,7 @@ import type { DurationMs } from '../../base/time.ts';
 import { within } from '../../base/waiting.ts';
 import { type Client, endNow, patchClient } from './client-patches.ts';
 import { type RedisConfig, redactRedisText } from './redis-config.ts';
-import { isRightsRefusal } from './redis-errors.ts';
+import { describeSignInRefusal, isRightsRefusal } from './redis-errors.ts';
 import { makeTransientErrors, type TransientErrors } from './transient-errors.ts';
 
 /** The commands of one Redis, Sentinel master or Cluster. */
@@ -192,7 +192,9 @@ function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes
       if (allSentinelsFailed.test(error.message)) return;
       lastError = closedCodes.has(errorCodeOf(error) ?? '')
         ? connectionWasClosed
-        : (describeCertificateProblem(error, 'redis.caFile') ?? redactRedisText(error.message, config));
+        : (describeCertificateProblem(error, 'redis.caFile') ??
+          describeSignInRefusal(error) ??
+          redactRedisText(error.message, config));
     },
     onClose: () => {
       if (last === 'unreachable' || stopped) return;

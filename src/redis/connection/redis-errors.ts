@@ -77,3 +77,13 @@ const rightsRefusals = /\bNOPERM\b|\bThe user executing the script can't\b/;
 export function isRightsRefusal(error: unknown): error is Error {
   return error instanceof Error && rightsRefusals.test(error.message);
 }
+
+// No password was given, or the user and the password do not fit.
+const signInRefusals = /^(?:NOAUTH|WRONGPASS)\b/;
+
+/** Describes a refused sign-in and its remedy, as a part of a sentence; undefined for another error. */
+export function describeSignInRefusal(error: Error): string | undefined {
+  const [code] = signInRefusals.exec(error.message) ?? [];
+  if (code === undefined) return undefined;
+  return `Redis refuses the sign-in (${code}): check the user, and redis.password or redis.passwordFile`;
+}

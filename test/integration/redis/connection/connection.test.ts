@@ -57,6 +57,25 @@ describe('a connection', () => {
   });
 });
 
+describe('a connection whose sign-in is refused', () => {
+  it.each([
+    ['without a password', '', 'NOAUTH'],
+    ['with another password', ':another@', 'WRONGPASS'],
+  ])('%s says which settings to check, and shows no password', async (_name, credentials, code) => {
+    const own = ending(await startProcess());
+    const owner = ending(makeRedisConnection({ url: own.url, keyPrefix: 'x' }, 'worker'));
+    await owner.commands.config('SET', 'requirepass', 'the-password');
+    const reasons: string[] = [];
+    const onUnreachable = (reason: string) => reasons.push(reason);
+    const url = `redis://${credentials}${new URL(own.url).host}`;
+    ending(makeRedisConnection({ url, keyPrefix: 'x' }, 'worker', { onUnreachable }));
+    await until('the report', () => reasons.length > 0);
+    expect(reasons).toEqual([
+      `Redis refuses the sign-in (${code}): check the user, and redis.password or redis.passwordFile`,
+    ]);
+  });
+});
+
 describe('a connection whose server goes away', () => {
   it.each([
     ['with FIN', (socket: Socket) => socket.end()],
