@@ -30,7 +30,7 @@ export function renderPlan(
   columns?: number,
 ): string {
   const { planned } = figures;
-  const head = `${policy.name} → ${plan.targetBuild}   ${planned} collectors   plan ${plan.hash}`;
+  const head = `${policy.name} → ${plan.targetBuild}   ${counted(planned, 'collector')}   plan ${plan.hash}`;
   const body =
     planned === 0
       ? [nobodyPlannedWords(plan)]

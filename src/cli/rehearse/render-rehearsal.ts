@@ -10,6 +10,7 @@ import {
   variantRows,
   waveRow,
 } from '../../rehearsal/result/rehearsal-words.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import { fitLines, usualWidth } from '../rollouts/fit-lines.ts';
 import { renderTable } from '../shell/render-table.ts';
 
@@ -27,7 +28,7 @@ export function renderRehearsal(shown: Shown): string {
     rehearsal.waves.map((wave) => waveRow(wave, shown)),
   );
   return [
-    toPrintable(`${policy} → ${targetBuild}   ${rehearsal.planned} collectors   begins ${begins}`),
+    toPrintable(`${policy} → ${targetBuild}   ${counted(rehearsal.planned, 'collector')}   begins ${begins}`),
     ...line('played', seedsWords(shown)),
     ...line('assumed', assumedWords(shown)),
     ...line('not played', notPlayedWords),

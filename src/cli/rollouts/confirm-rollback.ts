@@ -1,6 +1,7 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
@@ -36,7 +37,7 @@ export async function confirmRollback(
     );
   const { collectors, rollout } = preview;
   const command = `upwave rollback ${quoteArgument(id)}${now ? ' --now' : ''} --yes`;
-  const question = toPrintable(`Take ${collectors} collectors of ${rollout} back?`);
+  const question = toPrintable(`Take ${counted(collectors, 'collector')} of ${rollout} back?`);
   await confirm(question, command, { yes, input, output: output.err });
   return { verb: 'rollback', now, shown: { collectors, leftBehind: countLeft(preview.leftBehind) } };
 }
@@ -53,7 +54,7 @@ function previewLines(
   const capWords = caps.map(({ key, cap }) => `; ${cap} at a time for each ${key}`).join('');
   const hint = now || window?.isOpen === true ? '' : '; --now ignores windows and freezes';
   return [
-    toPrintable(`the rollback of ${rollout} takes ${collectors} collectors back`),
+    toPrintable(`the rollback of ${rollout} takes ${counted(collectors, 'collector')} back`),
     ...line('to', builds.map(({ build, count }) => `${build} (${count})`).join(', ')),
     ...(running > 0 ? line('running', `${running} of them are still being upgraded; each ends first`) : []),
     ...(unconfirmed > 0

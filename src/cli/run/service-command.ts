@@ -11,6 +11,7 @@ import {
   startReferenceService,
 } from '../../reference-service/server/start-reference-service.ts';
 import { StateFileError } from '../../reference-service/server/state-file.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
@@ -50,7 +51,7 @@ export async function serviceCommand(options: ServiceOptions, output: ConsoleOut
   const service = await listen(options, { accessId, accessKey }, scenario, onStateFailure);
   const collectors = service.world.collectors().length;
   output.out.write(
-    `reference service at ${service.baseUrl}: ${collectors} collectors, ${options.speed} times real time\n`,
+    `reference service at ${service.baseUrl}: ${counted(collectors, 'collector')}, ${options.speed} times real time\n`,
   );
   await untilFired(stop);
   await service.close().catch(throwInWords);

@@ -3,6 +3,7 @@ import { cutText } from '../../base/safe-text.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { notRolledBackWords, rolloutReasonWords } from './rollout-reasons.ts';
+import { counted } from './sentences.ts';
 
 /** The reason of an event. The event names the operator in a field of its own. */
 export function eventReasonWords(reason: RolloutReason): string {
@@ -17,7 +18,7 @@ export function plannedWords(plan: {
   readonly reason: string;
 }): string {
   const { planned, targetBuild, planHash, reason } = plan;
-  return `${planned} collectors to ${targetBuild}, plan ${planHash}${reason === '' ? '' : `; ${reason}`}`;
+  return `${counted(planned, 'collector')} to ${targetBuild}, plan ${planHash}${reason === '' ? '' : `; ${reason}`}`;
 }
 
 /** A rollback was planned. */
@@ -25,7 +26,7 @@ export function rollbackPlannedWords(
   rollout: string,
   { toRollBack, left }: { readonly toRollBack: number; readonly left: readonly LeftBehind[] },
 ): string {
-  return `rollback of ${rollout}: ${toRollBack} collectors${notRolledBackWords(left)}`;
+  return `rollback of ${rollout}: ${counted(toRollBack, 'collector')}${notRolledBackWords(left)}`;
 }
 
 export function joinedWords(names: readonly string[]): string {

@@ -9,7 +9,7 @@ import { accountWords } from './accounts.ts';
 import { configWords } from './configs.ts';
 import { needsStartWords } from './data-loss.ts';
 import { leftOutLine, nobodyPlannedWords, noTargetWords, showLeftOut } from './exclusions.ts';
-import { makeWords } from './sentences.ts';
+import { counted, makeWords } from './sentences.ts';
 import { implausibleWords } from './stop-causes.ts';
 
 /** The result of a scan. */
@@ -63,7 +63,7 @@ export type Unread =
 
 /** A scan's result as a sentence. */
 export const scanWords = makeWords<ScanResult>({
-  started: ({ rolloutId, planned }) => `started ${rolloutId} with ${planned} collectors`,
+  started: ({ rolloutId, planned }) => `started ${rolloutId} with ${counted(planned, 'collector')}`,
   busy: ({ rolloutId, unread }) =>
     unread === undefined
       ? `${rolloutId} is still running`

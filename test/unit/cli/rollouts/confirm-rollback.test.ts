@@ -36,6 +36,10 @@ describe('the preview of a rollback on the command line', () => {
     expect(lines).toContain('          ip-10-5-2-191.example.com (had 19.227-15), staging-queue-184 (had');
   });
 
+  it('names one collector in the singular', async () => {
+    expect((await shown(80, { collectors: 1 }))[0]).toMatch(/takes 1 collector back$/);
+  });
+
   it('has one line for each fact without a terminal', async () => {
     const lines = await shown(undefined, { builds, leftBehind: [left] });
     expect(lines.filter((line) => line.startsWith('          '))).toEqual([]);
