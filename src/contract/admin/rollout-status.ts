@@ -100,10 +100,7 @@ const SharedAttributeBody = namedObject('SharedAttribute', 'What the failures ha
   attributes: rowsOf({ key: z.string(), value: z.string() }).describe('One or two. A value may end in `*`.'),
   ...AttributedFailures,
   elsewhere: z.object(AttributedFailures),
-  share: z
-    .number()
-    .exactOptional()
-    .describe('The share of planned collectors that have them. Absent: unknown.'),
+  share: z.number().describe('The share of planned collectors that have them.'),
 });
 
 const EtaFigures = {

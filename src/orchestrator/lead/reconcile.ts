@@ -208,9 +208,7 @@ async function breach(pass: Pass, action: Extract<Action, { do: 'breach' }>): Pr
 async function withShared({ parts, view }: Pass, cause: BreachCause): Promise<BreachCause> {
   if (cause.kind !== 'failures') return cause;
   const { sharedAttribute } = await withSharedAttribute(parts, view);
-  return sharedAttribute === undefined || sharedAttribute === null
-    ? cause
-    : { ...cause, shared: sharedAttribute };
+  return sharedAttribute === undefined ? cause : { ...cause, shared: sharedAttribute };
 }
 
 async function save({ parts, view, fence }: Pass, fact: RolloutFact): Promise<ActionResult> {

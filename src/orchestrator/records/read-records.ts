@@ -14,7 +14,7 @@ export interface ViewParts {
   readonly register: FleetRegister;
   /** Default: every rollout belongs to this account. */
   readonly accounts?: Pick<Accounts, 'statusOf'>;
-  /** Default: shared attributes are found by strata only. */
+  /** Default: shared attributes are not computed. */
   readonly sharedAttributes?: SharedAttributes;
 }
 

@@ -15,7 +15,7 @@ interface CachedResult {
   readonly mark: string;
   /** Number of ended upgrades. The result is computed again when it has grown by the factor `moreEnded`. */
   readonly ended: number;
-  readonly found: Promise<SharedAttribute | null | undefined>;
+  readonly found: Promise<SharedAttribute | undefined>;
 }
 
 // Fewer failures are no evidence, so nothing is read for them.
@@ -57,15 +57,15 @@ export function makeSharedAttributes() {
     const { failed, succeeded } = outcomes;
     const others =
       held.size === 0
-        ? null
+        ? undefined
         : findSharedAttribute(table, { failed: without(failed), succeeded: without(succeeded) });
     // A held group no longer explains new failures. Without another explanation, the held group is still the best one.
     return others ?? findSharedAttribute(table, outcomes);
   };
 
   return {
-    /** The shared attribute of a rollout's failures; null if there is none; undefined if attributes are unknown. */
-    of: (store: AttributeStore, view: RolloutView): Promise<SharedAttribute | null | undefined> => {
+    /** The shared attribute of a rollout's failures; undefined if there is none, or attributes are unreadable. */
+    of: (store: AttributeStore, view: RolloutView): Promise<SharedAttribute | undefined> => {
       const { id, groupsRev, heldStrata } = view.rollout;
       const failed = total(view, isFailed);
       if (failed < failuresMin) return Promise.resolve(undefined);

@@ -17,9 +17,8 @@ export function findOutlierGroup({
   groups,
   sharedAttribute,
 }: RolloutView): SharedAttribute | undefined {
-  if (rollout.policy.isolate !== 'attributes' || sharedAttribute === undefined || sharedAttribute === null)
-    return undefined;
-  const { share = 1, failed, tried, attributes } = sharedAttribute;
+  if (rollout.policy.isolate !== 'attributes' || sharedAttribute === undefined) return undefined;
+  const { share, failed, tried, attributes } = sharedAttribute;
   if (share > shareMax || failed < tried * failingMin) return undefined;
   const label = formatAttributes(attributes);
   const isKnown = [groups.strata, rollout.heldStrata].some((all) => findStratum(all, label).kind === 'found');

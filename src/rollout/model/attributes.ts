@@ -184,8 +184,8 @@ export interface OutlierTally extends Tally {
 export interface SharedAttribute extends OutlierTally {
   /** One or two. */
   readonly attributes: readonly Attribute[];
-  /** Share of the plan's collectors that have them; absent if only strata were counted. */
-  readonly share?: number;
+  /** Share of the plan's collectors that have them. */
+  readonly share: number;
 }
 
 /** Ids of collectors that failed, and of those that were upgraded. */

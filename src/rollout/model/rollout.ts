@@ -237,8 +237,8 @@ export interface RolloutView {
   readonly durations: ReadonlyMap<number, DurationSummary>;
   /** Set while the target build is held, over all policies. */
   readonly buildHold: BuildHold | null;
-  /** The shared attribute of its failures; null if there is none; absent if it was not computed. */
-  readonly sharedAttribute?: SharedAttribute | null;
+  /** The shared attribute of its failures; absent if there is none, or it was not computed. */
+  readonly sharedAttribute?: SharedAttribute;
   /** Whether it belongs to the account of this daemon; absent: it does. */
   readonly account?: AccountStatus;
   /** Whether the config lacks its policy, so that no daemon continues it; absent: the config has it. */

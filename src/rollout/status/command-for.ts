@@ -38,7 +38,7 @@ function optionsOf(asked: AskedVerb): readonly string[] {
 
 /**
  * The command that holds only the collectors with the attribute that explains the failures; undefined if they are held
- * already, the rollout has ended, or the attributes are unknown.
+ * already, or the rollout has ended.
  */
 export function holdCommandOf({
   sharedAttribute: shared,
@@ -49,7 +49,7 @@ export function holdCommandOf({
   readonly strata: { readonly held: ReadonlyArray<{ readonly label: string }> };
   readonly endedAt: number | null;
 }): string | undefined {
-  if (shared?.share === undefined || endedAt !== null) return undefined;
+  if (shared === null || endedAt !== null) return undefined;
   const name = formatAttributes(shared.attributes);
   return strata.held.some(({ label }) => label === name) ? undefined : `upwave hold ${quoteArgument(name)}`;
 }

@@ -7,7 +7,6 @@ import {
   type SharedAttribute,
   type Tally,
 } from '../model/attributes.ts';
-import type { RolloutView } from '../model/rollout.ts';
 
 // Two failures always share some attribute.
 const failuresMin = 3;
@@ -16,7 +15,7 @@ const chanceMax = 0.01;
 // Pairs are formed from the best single attributes. This many fit in one bit mask.
 const pairedMax = 30;
 
-/** Collectors, or groups of similar collectors, with their results. */
+/** Collectors with their results. */
 interface Sample {
   readonly columns: readonly AttributeColumn[];
   /** By row. */
@@ -39,9 +38,9 @@ interface Single extends Description {
 /**
  * Finds what failed collectors have in common: an attribute, a common prefix of its values, or a pair of attributes.
  * Collectors that match it fail significantly more often than the others.
- * @returns null if no attribute explains the failures better than chance
+ * @returns undefined if no attribute explains the failures better than chance
  */
-export function findSharedAttribute(table: AttributeTable, outcomes: Outcomes): SharedAttribute | null {
+export function findSharedAttribute(table: AttributeTable, outcomes: Outcomes): SharedAttribute | undefined {
   const rows = table.ids.flatMap((id, row) => {
     const failed = Number(outcomes.failed.has(id));
     return failed === 1 || outcomes.succeeded.has(id) ? [{ row, tally: { failed, tried: 1 } }] : [];
@@ -51,35 +50,18 @@ export function findSharedAttribute(table: AttributeTable, outcomes: Outcomes): 
     values,
     cells: rows.map(({ row }) => cells[row] ?? -1),
   }));
-  const found = findIn({ columns, tallies: rows.map(({ tally }) => tally) });
-  if (found === null) return null;
-  return { ...found, share: membersWith(table, found.attributes).length / table.ids.length };
+  const tallies = rows.map(({ tally }) => tally);
+  const all = tallyOf(tallies);
+  const found = describeFailures({ columns, tallies }, all);
+  if (found === undefined) return undefined;
+  const { attributes, failed, tried } = found;
+  const elsewhere = { failed: all.failed - failed, tried: all.tried - tried };
+  const share = membersWith(table, attributes).length / table.ids.length;
+  return { attributes, failed, tried, elsewhere, share };
 }
 
-/** Like `findSharedAttribute`, by `spreadBy` and the counters of strata, for a rollout without stored attributes. */
-export function findSharedOfStrata({ rollout, groups, strata }: RolloutView): SharedAttribute | null {
-  const { spreadBy } = rollout.policy;
-  const tallies = groups.strata.map(() => ({ failed: 0, tried: 0 }));
-  for (const { stratum, failed, succeeded } of strata) {
-    const tally = tallies[stratum];
-    if (tally === undefined) continue;
-    tally.failed += failed;
-    tally.tried += failed + succeeded;
-  }
-  const parts = groups.strata.map(({ label }) => label.split(' / '));
-  // A value that contains the separator makes the label ambiguous.
-  if (spreadBy.length === 0 || parts.some((values) => values.length !== spreadBy.length)) return null;
-  const columns = spreadBy.map((key, place): AttributeColumn => {
-    const texts = parts.map((values) => values[place] ?? '');
-    const values = [...new Set(texts)];
-    return { key, values, cells: texts.map((text) => values.indexOf(text)) };
-  });
-  return findIn({ columns, tallies });
-}
-
-function findIn(sample: Sample): SharedAttribute | null {
-  const all = tallyOf(sample.tallies);
-  if (all.failed < failuresMin || all.failed === all.tried) return null;
+function describeFailures(sample: Sample, all: Tally): Description | undefined {
+  if (all.failed < failuresMin || all.failed === all.tried) return undefined;
   const singles = sample.columns.flatMap((column, place) => describeValues(column, place, sample.tallies));
   const suspects = singles
     .filter(({ failed }) => failed >= failuresMin)
@@ -92,16 +74,10 @@ function findIn(sample: Sample): SharedAttribute | null {
   const single = best(suspects, { all, chance: chance / singles.length });
   const pairs = pairsOf(suspects, sample.tallies).filter(({ failed }) => failed >= failuresMin);
   const pair = best(pairs, { all, chance: (chance * 2) / (singles.length * (singles.length - 1)) });
-  if (pair === undefined || single === undefined) return asShared(single ?? pair, all);
+  if (pair === undefined || single === undefined) return single ?? pair;
   // A pair has to be clearly better: among many second attributes, one fits better by chance alone.
   const isClearer = gainOf(pair, all) > gainOf(single, all) + Math.log(singles.length);
-  return asShared(isClearer ? pair : single, all);
-}
-
-function asShared(found: Description | undefined, all: Tally): SharedAttribute | null {
-  if (found === undefined) return null;
-  const { attributes, failed, tried } = found;
-  return { attributes, failed, tried, elsewhere: { failed: all.failed - failed, tried: all.tried - tried } };
+  return isClearer ? pair : single;
 }
 
 /** The values of a column with enough results to be tested, and the prefixes that several values share. */

@@ -46,7 +46,6 @@ import { type CauseGroup, type CauseUpgrades, groupCauses } from './causes.ts';
 import { type Eta, etaOf, waitsForOf } from './eta.ts';
 import { type Headline, type HeadlineFacts, headlineOf } from './headline.ts';
 import { legalVerbs } from './legal-verbs.ts';
-import { findSharedOfStrata } from './shared-attribute.ts';
 import { type WindowStatus, windowOf } from './window.ts';
 
 /** The status of a rollout (DESIGN §5), made from the result of `decide`. */
@@ -186,7 +185,7 @@ export function describeRollout(
     planned: sumOf(waves, ({ size }) => size),
     counts: sumCounts(waves),
     causes: groupCauses(view, upgrades),
-    sharedAttribute: view.sharedAttribute === undefined ? findSharedOfStrata(view) : view.sharedAttribute,
+    sharedAttribute: view.sharedAttribute ?? null,
     leftOut: showLeftOut(rollout.leftOut),
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,

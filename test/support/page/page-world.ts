@@ -38,7 +38,7 @@ export const worldRollouts: readonly RolloutStatus[] = [
     ],
     sharedAttribute: {
       attributes: [{ key: 'osName', value: 'Windows*' }],
-      ...{ failed: 10, tried: 66, elsewhere: { failed: 1, tried: 125 } },
+      ...{ failed: 10, tried: 66, elsewhere: { failed: 1, tried: 125 }, share: 0.1 },
     },
     fromBuilds: ['19.441-2', '19.402-1'],
     eta: {

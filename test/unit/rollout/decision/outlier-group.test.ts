@@ -44,7 +44,6 @@ describe('a group whose shared attributes explain the failures', () => {
     ['the policy does not isolate attributes', { shared, isolates: false }],
     ['nothing explains them', {}],
     ['it is more than half of the plan', { shared: { ...shared, share: 0.6 } }],
-    ['it is not known how many it has', { shared: { ...shared, share: 1 } }],
     ['most of its collectors are well', { shared: { ...shared, tried: 40 } }],
     ['it is held already', { shared, held: [group] }],
   ])('is not where %s', (_why, given) => {

@@ -153,7 +153,7 @@ describe('the notifications of a rollout', () => {
     ] as const;
     const sharedAttribute = {
       attributes: [{ key: 'osName', value: 'Windows*' }],
-      ...{ failed: 3, tried: 3, elsewhere: { failed: 0, tried: 40 } },
+      ...{ failed: 3, tried: 3, elsewhere: { failed: 0, tried: 40 }, share: 0.1 },
     };
     const notice = firstNotices({ ...held, causes, sharedAttribute }).at(-1);
     expect(notice && noticeWords(notice)).toEqual({
@@ -164,7 +164,11 @@ describe('the notifications of a rollout', () => {
         'all 3 failures have osName=Windows* (3 of 3 there, 0 of 40 elsewhere)',
         '3 failed: permission denied',
       ],
-      commands: ['upwave resume production --hold 7', 'upwave abort production'],
+      commands: [
+        "upwave hold 'osName=Windows*'",
+        'upwave resume production --hold 7',
+        'upwave abort production',
+      ],
     });
     const words = 'all 3 failures have osName=Windows* (3 of 3 there, 0 of 40 elsewhere)';
     const reason = `wave canary: 3 failures, 2 allowed; ${words}`;

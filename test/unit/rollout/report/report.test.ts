@@ -110,7 +110,7 @@ describe('a report', () => {
   it('shows the shared attribute of the failures', () => {
     const sharedAttribute = {
       attributes: [{ key: 'osName', value: 'Windows*' }],
-      ...{ failed: 22, tried: 66, elsewhere: { failed: 1, tried: 46 } },
+      ...{ failed: 22, tried: 66, elsewhere: { failed: 1, tried: 46 }, share: 0.1 },
     };
     const causes = [aCause({ count: 23 })];
     const others = { count: 0, causes: 0, unread: 0 };

@@ -2,29 +2,34 @@ import { describe, expect, it } from 'vitest';
 import { hashNumber } from '../../../../src/base/hash.ts';
 import { sharedAttributeWords } from '../../../../src/rollout/messages/stop-causes.ts';
 import type { AttributeTable } from '../../../../src/rollout/model/attributes.ts';
-import type { StratumSummary } from '../../../../src/rollout/model/rollout.ts';
-import { findSharedAttribute, findSharedOfStrata } from '../../../../src/rollout/status/shared-attribute.ts';
-import { aPolicy, aRollout, aStratumSummary, aView, someGroups } from '../../../support/builders.ts';
+import { findSharedAttribute } from '../../../../src/rollout/status/shared-attribute.ts';
 
 const systems = ['Linux', 'Windows Server 2016', 'Windows Server 2019', 'Windows Server 2022'];
 const builds = ['19.402-1', '19.418-8', '19.441-2', '19.506-1'];
 const labels = systems.flatMap((osName) =>
   ['amd64', 'aarch64'].flatMap((osArch) => builds.map((build) => `${osName} / ${osArch} / ${build}`)),
 );
-const spreadBy = ['osName', 'osArch', 'collectorVersion'] as const;
+const keys = ['osName', 'osArch', 'collectorVersion'];
 
-/** @param failedOf how many of the `tried` collectors of a stratum failed, by its label and place */
-function found(failedOf: (label: string, place: number) => number, tried = 2, keys = [...spreadBy]) {
-  const strata = labels.map((label, stratum): StratumSummary => {
-    const failed = Math.min(tried, failedOf(label, stratum));
-    return aStratumSummary({ stratum, failed, weight: failed, succeeded: tried - failed });
+/** @param failedOf how many of the `tried` collectors with these values failed, by their label and place */
+function found(failedOf: (label: string, place: number) => number, tried = 2) {
+  const rows = labels.flatMap((label, place) =>
+    Array.from({ length: tried }, (_, index) => ({ label, isFailed: index < failedOf(label, place) })),
+  );
+  const ids = rows.map((_row, index) => index + 1);
+  const columns = keys.map((key, part) => {
+    const texts = rows.map(({ label }) => label.split(' / ')[part] ?? '');
+    const values = [...new Set(texts)];
+    return { key, values, cells: texts.map((text) => values.indexOf(text)) };
   });
-  const groups = someGroups({ strata: labels.map((label) => ({ label, sizes: [tried] })) });
-  const rollout = aRollout({ policy: aPolicy({ spreadBy: keys }) });
-  return findSharedOfStrata(aView({ rollout, groups, strata }));
+  const failed = new Set(ids.filter((id) => rows[id - 1]?.isFailed));
+  return findSharedAttribute(
+    { ids, columns },
+    { failed, succeeded: new Set(ids.filter((id) => !failed.has(id))) },
+  );
 }
 
-describe('the shared attribute of failed strata', () => {
+describe('the shared attribute of failures', () => {
   it.each<[string, (label: string, place: number) => number, string]>([
     [
       'the beginning of a value that several share',
@@ -43,7 +48,7 @@ describe('the shared attribute of failed strata', () => {
     ],
   ])('is %s', (_what, failedOf, words) => {
     const shared = found(failedOf);
-    expect(shared === null ? null : sharedAttributeWords(shared)).toBe(words);
+    expect(shared && sharedAttributeWords(shared)).toBe(words);
   });
 
   it.each<[string, (label: string, place: number) => number, number]>([
@@ -51,14 +56,7 @@ describe('the shared attribute of failed strata', () => {
     ['a build that fails everywhere', () => 1, 2],
     ['failures that are spread evenly', (_label, place) => (place % 5 === 0 ? 1 : 0), 10],
   ])('is nothing for %s', (_what, failedOf, tried) => {
-    expect(found(failedOf, tried)).toBeNull();
-  });
-
-  it('is not guessed when values are ambiguous, or without spreadBy', () => {
-    const failedOf = (label: string) => (label.startsWith('Linux') ? 2 : 0);
-    expect(found(failedOf)).not.toBeNull();
-    expect(found(failedOf, 2, ['osName', 'osArch'])).toBeNull();
-    expect(found(failedOf, 2, [])).toBeNull();
+    expect(found(failedOf, tried)).toBeUndefined();
   });
 
   it('is hardly ever found among random failures', () => {
@@ -70,7 +68,7 @@ describe('the shared attribute of failed strata', () => {
         const place = hashNumber(`place ${fleet} ${one}`) % labels.length;
         failed.set(place, (failed.get(place) ?? 0) + 1);
       }
-      if (found((_label, place) => failed.get(place) ?? 0, 20) !== null) accused += 1;
+      if (found((_label, place) => failed.get(place) ?? 0, 20) !== undefined) accused += 1;
     }
     expect(accused / fleets).toBeLessThanOrEqual(0.01);
   });
@@ -92,12 +90,12 @@ function cellOf({ columns }: AttributeTable, place: number, id: number): number 
   return columns[place]?.cells[id - 1] ?? -1;
 }
 
-/** @returns the words about those that ended, or null */
+/** @returns the words about those that ended, if any */
 function wordsOf(table: AttributeTable, ended: readonly number[], isFailed: (id: number) => boolean) {
   const failed = new Set(ended.filter(isFailed));
   const succeeded = new Set(ended.filter((id) => !failed.has(id)));
   const shared = findSharedAttribute(table, { failed, succeeded });
-  return shared === null ? null : sharedAttributeWords(shared);
+  return shared && sharedAttributeWords(shared);
 }
 
 describe('the shared attribute of failed collectors', () => {
@@ -121,7 +119,7 @@ describe('the shared attribute of failed collectors', () => {
 
   it('is counted among ended upgrades only', () => {
     const isFailed = (id: number) => cellOf(table, 6, id) === 3;
-    expect(wordsOf(table, some.slice(0, 20), isFailed)).toBeNull();
+    expect(wordsOf(table, some.slice(0, 20), isFailed)).toBeUndefined();
   });
 
   it('is found in at most one of a hundred rollouts that fail at random, weighed at each failure', () => {
@@ -131,7 +129,7 @@ describe('the shared attribute of failed collectors', () => {
       const random = aTable(400, fleet);
       const isFailed = (id: number) => hashNumber(`fate ${fleet} ${id}`) % 100 < 1 + (fleet % 5);
       const isAccused = random.ids.some(
-        (id) => isFailed(id) && wordsOf(random, random.ids.slice(0, id), isFailed) !== null,
+        (id) => isFailed(id) && wordsOf(random, random.ids.slice(0, id), isFailed) !== undefined,
       );
       if (isAccused) accused += 1;
     }
