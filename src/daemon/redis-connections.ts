@@ -99,6 +99,10 @@ export function makeRedisConnections(
   };
 }
 
+// A Redis that never answered is missing or wrong in the config. One that did comes back by itself.
+const firstSteps =
+  '. Start Redis, or correct the settings under `redis`; the daemon continues when Redis answers';
+
 /** Tracks whether Redis is reachable, and reports changes. */
 function trackReachability(
   place: string,
@@ -118,7 +122,7 @@ function trackReachability(
     },
     onUnreachable: (reason: string): void => {
       lost = { reason, since: clock.now() };
-      sink.note({ event: 'redis.unreachable', reason: `${place}: ${reason}` });
+      sink.note({ event: 'redis.unreachable', reason: `${place}: ${reason}${wasReached ? '' : firstSteps}` });
     },
     onRejoined: (): void => {
       rejoinedAt = performance.now();

@@ -92,7 +92,7 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a daemon whose Red
   });
 });
 
-it('`upwave run` without a Redis shows its version and its installation, and ends by itself at SIGTERM', async (test) => {
+it('`upwave run` without a Redis says what to do, shows version and installation, and ends by itself at SIGTERM', async (test) => {
   const config = { ...nightConfig('http://127.0.0.1:9/api'), redis: { url: 'redis://127.0.0.1:1' } };
   const upwave = aDesk(test, { ...config, installation: 'our-own' }).start('run');
   await until('it to know', () => upwave.out().includes('redis.unreachable'));
@@ -103,5 +103,6 @@ it('`upwave run` without a Redis shows its version and its installation, and end
   expect(code).toBe(0);
   const version = expect.stringMatching(/^\d+\.\d+\.\d+$/);
   expect(JSON.parse(out.split('\n')[0] ?? '')).toMatchObject({ event: 'daemon.starting', version });
+  expect(out).toContain('ECONNREFUSED 127.0.0.1:1. Start Redis, or correct the settings under `redis`');
   expect(out).toContain('daemon.stopped');
 });
