@@ -1,5 +1,5 @@
 import { type DurationMs, type EpochMs, earliest } from '../../base/time.ts';
-import { assessCalendar, calendarOf, needsCollectorZone, type Opening } from '../calendar/calendar.ts';
+import { assessCalendar, calendarOf, needsCollectorZone } from '../calendar/calendar.ts';
 import type { CalendarRules } from '../calendar/open-stretches.ts';
 import type { Lane } from '../model/plan-groups.ts';
 import type { Candidate, LaneQueue, RolloutView } from '../model/rollout.ts';
@@ -129,20 +129,16 @@ export function expectedMs(view: RolloutView, stratum: number): DurationMs {
   return Math.min(learned.p95Ms, deadlineMs + verifyWithinMs);
 }
 
-/** The state of the calendar of a zone, and when it opens again after it has closed. */
-interface ZoneOpening extends Opening {
-  readonly opensAgainAt: () => EpochMs | null;
-}
+type ZoneOpening = ReturnType<typeof openingOf>;
 
-function openingOf(calendar: CalendarRules, timeZone: string, now: EpochMs): ZoneOpening {
+/** The state of the calendar of a zone, and when it opens again after it has closed. */
+function openingOf(calendar: CalendarRules, timeZone: string, now: EpochMs) {
   const opening = assessCalendar(calendar, timeZone, now);
-  let again: EpochMs | null | undefined;
-  const opensAgainAt = () => {
-    if (again === undefined)
-      again = opening.until === null ? null : assessCalendar(calendar, timeZone, opening.until).until;
-    return again;
+  const { until } = opening;
+  return {
+    ...opening,
+    opensAgainAt: until === null ? null : assessCalendar(calendar, timeZone, until).until,
   };
-  return { ...opening, opensAgainAt };
 }
 
 function judgeWindow(
@@ -156,7 +152,7 @@ function judgeWindow(
   const expectMs = expectedMs(view, stratum);
   const startBy = until - expectMs;
   if (now <= startBy) return { kind: 'free', startBy };
-  return blocked({ kind: 'windowTooShort', timeZone, expectMs }, opensAgainAt());
+  return blocked({ kind: 'windowTooShort', timeZone, expectMs }, opensAgainAt);
 }
 
 const alwaysFree: LaneVerdict = { kind: 'free', startBy: null };

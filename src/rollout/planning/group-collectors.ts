@@ -113,23 +113,18 @@ export function domainLabel(collector: FleetCollector, key: CollectorKey): strin
   return value === '' ? undefined : `${key} = ${value}`;
 }
 
-/** Numbers lanes in the order of their first use. */
-export interface LaneIndex {
-  readonly lanes: readonly Lane[];
-  /** The lane for this collector, stratum and domains; adds one if none exists. */
-  laneOf(collector: Pick<FleetCollector, 'timeZone'>, stratum: number, domains: readonly number[]): number;
-}
-
 /**
+ * Numbers lanes in the order of their first use.
  * @param byZone whether collectors of different time zones are in different lanes
  * @param known lanes that keep their numbers
  */
-export function makeLaneIndex(byZone: boolean, known: readonly Lane[] = []): LaneIndex {
-  const lanes = [...known];
+export function makeLaneIndex(byZone: boolean, known: readonly Lane[] = []) {
+  const lanes: Lane[] = [...known];
   const numbers = new Map(lanes.map((lane, index) => [nameOf(lane), index]));
   return {
     lanes,
-    laneOf(collector, stratum, domains) {
+    /** The lane for this collector, stratum and domains; adds one if none exists. */
+    laneOf(collector: Pick<FleetCollector, 'timeZone'>, stratum: number, domains: readonly number[]): number {
       const lane = { stratum, timeZone: byZone ? collector.timeZone : '', domains };
       const name = nameOf(lane);
       const number = numbers.get(name);

@@ -16,12 +16,6 @@ export interface ConfigVersion {
   readonly isReinstated: boolean;
 }
 
-/** A rollout's policy compared with the current config. */
-export interface CurrentPolicy extends Omit<FollowedConfig, 'rollout'> {
-  /** The frozen policy with the current limits. */
-  readonly policy: Policy;
-}
-
 /**
  * Applies the current limits to the frozen policy of a running rollout: windows, freezes, slots, caps, failure limits and
  * `defer`. Plan and target stay frozen (P5, P6).
@@ -29,7 +23,7 @@ export interface CurrentPolicy extends Omit<FollowedConfig, 'rollout'> {
 export function withCurrentLimits(
   rollout: Pick<Rollout, 'kind' | 'policy' | 'knowsZones'>,
   config: Policy,
-): CurrentPolicy {
+): Omit<FollowedConfig, 'rollout'> & { readonly policy: Policy } {
   const { kind, policy: frozen } = rollout;
   const present = kind === 'rollback' ? rollbackPolicy(config) : config;
   const limits = new Map(present.waves.map(({ name, maxFailures }) => [name, maxFailures]));

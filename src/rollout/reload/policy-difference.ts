@@ -83,14 +83,9 @@ function isLimit(key: string): boolean {
 /** A value of a policy: its path in the file, its text, and the exact value where the text is shortened. */
 type Setting = readonly [key: string, shown: string, compared?: unknown];
 
-interface SettingText {
-  readonly shown: string;
-  readonly compared: string;
-}
-
 const shownMax = 200;
 
-function textsOf(policy: Policy): ReadonlyMap<string, SettingText> {
+function textsOf(policy: Policy) {
   return new Map(
     settingsOf(policy).map(([key, shown, compared = shown]) => [
       key,

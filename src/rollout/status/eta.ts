@@ -89,14 +89,8 @@ function idleUntil({ slotsTaken, candidates, nextRetryAt }: AssessedView): Epoch
   return slotsTaken > 0 || isAnyReady ? null : nextRetryAt;
 }
 
-interface Approval {
-  /** Index of the first wave that needs it. */
-  readonly wave: number;
-  readonly isDue: boolean;
-}
-
-/** The next approval that the rollout needs; undefined if it needs none. */
-function nextApprovalOf({ rollout }: AssessedView): Approval | undefined {
+/** The next approval that the rollout needs, by the index of its first wave; undefined if it needs none. */
+function nextApprovalOf({ rollout }: AssessedView) {
   if (rollout.state === 'awaitingApproval') return { wave: 0, isDue: true };
   const wave = rollout.waves.findIndex(
     (each, index) =>
