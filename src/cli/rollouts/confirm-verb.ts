@@ -43,7 +43,8 @@ function questionOf(status: RolloutStatus, asked: AskedVerb): string {
       return `Wave ${asked.wave} of ${id} soaks${until}. End its soak now?`;
     }
     case 'resume':
-      return `${id} is ${stateWords(status.state)}: ${status.reason}. The failures so far will no longer count, and the limit stays. Resume it?`;
+      // Some reasons are whole sentences.
+      return `${id} is ${stateWords(status.state)}: ${status.reason.replace(/\.$/, '')}. The failures so far will no longer count, and the limit stays. Resume it?`;
     case 'retry':
       return `${counted(asked.failed, 'collector')} of ${id} failed. Retry them?`;
     // These verbs need no confirmation.

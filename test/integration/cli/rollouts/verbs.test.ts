@@ -147,8 +147,8 @@ describe('a verb', () => {
     ],
     [
       'resume',
-      { state: 'held', hold: 17, reason: 'wave canary: 3 failures, 2 allowed' },
-      `${running} is held: wave canary: 3 failures, 2 allowed. The failures so far will no longer count, and the limit stays. Resume it?`,
+      { state: 'held', hold: 17, reason: 'The service refuses the access key (401). Then resume.' },
+      `${running} is held: The service refuses the access key (401). Then resume. The failures so far will no longer count, and the limit stays. Resume it?`,
       'resume production --hold 17',
       { verb: 'resume', hold: 17 },
     ],
