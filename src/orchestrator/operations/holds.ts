@@ -1,5 +1,5 @@
+import { invariant } from '../../base/assert.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
-import type { HoldNote } from '../../rollout/messages/hold-command-notes.ts';
 import { stratumWhyWords } from '../../rollout/messages/stratum-reasons.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
@@ -16,19 +16,18 @@ import type { OperationsParts } from './operations-parts.ts';
 export async function hold(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
   const found = await findSubjects(parts, request.subject, 'hold');
   if (found.kind !== 'found') return found;
-  const results: HoldResult[] = [];
-  for (const subject of found.subjects) results.push(await holdOne(parts, subject, request));
+  const result = await changeEach(parts, request, found, holdOne);
   // Only after the hold: notes for the operator must not delay the brake.
-  return withNote(together(results, request), found.note ?? (await noteOfBuild(parts, found.subjects)));
+  const note = found.note ?? (await noteOfBuild(parts, found.subjects));
+  return note === undefined ? result : { ...result, note };
 }
 
 /** The reverse of `hold`. Earlier failures of a released stratum no longer block it. */
 export async function release(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
   const found = await findSubjects(parts, request.subject, 'release');
   if (found.kind !== 'found') return found;
-  const results: HoldResult[] = [];
-  for (const subject of found.subjects) results.push(await releaseOne(parts, subject, request));
-  return withNote(together(results, request), found.note);
+  const result = await changeEach(parts, request, found, releaseOne);
+  return found.note === undefined ? result : { ...result, note: found.note };
 }
 
 export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
@@ -42,17 +41,26 @@ export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
   return { builds, collectors, strata };
 }
 
-function withNote(result: HoldResult, note: HoldNote | undefined): HoldResult {
-  return note === undefined || (result.kind !== 'done' && result.kind !== 'unchanged')
-    ? result
-    : { ...result, note };
+/** One result for all subjects: done when at least one changed. */
+async function changeEach(
+  parts: OperationsParts,
+  request: HoldRequest,
+  { subjects }: { readonly subjects: readonly HeldSubject[] },
+  changeOne: (parts: OperationsParts, subject: HeldSubject, request: HoldRequest) => Promise<boolean>,
+) {
+  const changed: HeldSubject[] = [];
+  for (const subject of subjects) if (await changeOne(parts, subject, request)) changed.push(subject);
+  const subject = changed[0] ?? subjects[0];
+  invariant(subject !== undefined, 'a subject that was found');
+  return { kind: changed.length > 0 ? 'done' : 'unchanged', subject } as const;
 }
 
+/** @returns whether anything changed */
 async function holdOne(
   parts: OperationsParts,
   subject: HeldSubject,
   { by, reason }: HoldRequest,
-): Promise<HoldResult> {
+): Promise<boolean> {
   const at = parts.clock.now();
   switch (subject.kind) {
     case 'build': {
@@ -64,7 +72,7 @@ async function holdOne(
         const view = await stopRollout(parts, rolloutId, by, (current) => holdForBuild(current, at));
         stopped ||= view !== undefined && holdForBuild(view, at) !== undefined;
       }
-      return { kind: did === 'held' || stopped ? 'done' : 'unchanged', subject };
+      return did === 'held' || stopped;
     }
     case 'collector': {
       const { collectorId } = subject;
@@ -74,7 +82,7 @@ async function holdOne(
         await audit(parts, { at, event: 'collector.held', subject: String(collectorId), by, reason });
       // Also if it was held before: the daemon that held it may have crashed right after storing the hold.
       await withdraw(parts, collectorId, { kind: 'collectorHeld', by, words: reason });
-      return { kind: did === 'held' ? 'done' : 'unchanged', subject };
+      return did === 'held';
     }
     case 'stratum': {
       const judge = ({ rollout, groups }: RolloutView): RolloutFact | undefined => {
@@ -94,7 +102,7 @@ async function holdOne(
       const view = await stopRollout(parts, subject.rolloutId, by, judge);
       const did = view !== undefined && judge(view) !== undefined;
       if (did) await auditStratum(parts, 'stratum.held', subject, { by, reason, at });
-      return { kind: did ? 'done' : 'unchanged', subject };
+      return did;
     }
     default:
       return subject satisfies never;
@@ -105,21 +113,19 @@ async function releaseOne(
   parts: OperationsParts,
   subject: HeldSubject,
   { by, reason }: HoldRequest,
-): Promise<HoldResult> {
+): Promise<boolean> {
   const at = parts.clock.now();
   switch (subject.kind) {
     case 'build': {
-      if ((await parts.register.releaseBuild(subject.build)) === 'unchanged')
-        return { kind: 'unchanged', subject };
+      if ((await parts.register.releaseBuild(subject.build)) === 'unchanged') return false;
       await audit(parts, { at, event: 'build.released', subject: subject.build, by, reason });
-      return { kind: 'done', subject };
+      return true;
     }
     case 'collector': {
       const { collectorId } = subject;
-      if ((await parts.register.releaseCollector(collectorId)) === 'unchanged')
-        return { kind: 'unchanged', subject };
+      if ((await parts.register.releaseCollector(collectorId)) === 'unchanged') return false;
       await audit(parts, { at, event: 'collector.released', subject: String(collectorId), by, reason });
-      return { kind: 'done', subject };
+      return true;
     }
     case 'stratum': {
       let did = false;
@@ -132,7 +138,7 @@ async function releaseOne(
         return { kind: 'stratumReleased', at, stratum, label, reason: asked, view };
       });
       if (did) await auditStratum(parts, 'stratum.released', subject, { by, reason, at });
-      return { kind: did ? 'done' : 'unchanged', subject };
+      return did;
     }
     default:
       return subject satisfies never;
@@ -175,12 +181,4 @@ async function audit(parts: OperationsParts, entry: HoldEntry): Promise<void> {
   await parts.register.audit(entry);
   parts.sink.note(entry);
   parts.wakeUps.wake();
-}
-
-/** One result for all of them: done when at least one changed. */
-function together(results: readonly HoldResult[], { subject }: HoldRequest): HoldResult {
-  return (
-    results.find(({ kind }) => kind === 'done') ??
-    results[0] ?? { kind: 'unknown', why: { kind: 'unknown', subject, nearest: [] } }
-  );
 }

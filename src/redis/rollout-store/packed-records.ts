@@ -1,22 +1,15 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { endStates, isFailed, type UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
+import { packText, unpackText } from '../schema/packed-text.ts';
 import type { RolloutKeys } from '../schema/rollout-keys.ts';
 import { recordJson } from '../schema/stored-upgrade.ts';
 import { BrokenRecordError, type BrokenRecords } from '../schema/unreadable-records.ts';
 import { packRecordsScript, planPlacesScript, unpackRecordsScript } from './scripts.ts';
 
-const compress = promisify(brotliCompress);
-const decompress = promisify(brotliDecompress);
-
 /** Neighbours in the plan that are packed together: reading one of them costs 3 ms. */
 const recordsPerPack = 500;
-
-// 250 KB of 500 records become 15 KB, in 30 ms.
-const quality = 5;
 
 // Far more than 500 records have. A larger pack is not from upwave.
 const packBytesMax = 32 * 1024 * 1024;
@@ -85,24 +78,19 @@ async function openReportedPack(body: string, what: string, broken: BrokenRecord
 /** Encodes a pack: one record a line, because JSON has no line breaks. */
 async function closePack(records: ReadonlyMap<string, string>): Promise<string> {
   if (records.size === 0) return '';
-  const lines = [...records].map(([id, text]) => `${id} ${text}`).join('\n');
-  const params = { [constants.BROTLI_PARAM_QUALITY]: quality };
-  return (await compress(lines, { params })).toString('base64');
+  return packText([...records].map(([id, text]) => `${id} ${text}`).join('\n'));
 }
 
 /** The records of a pack by their collectors. @throws BrokenRecordError */
 async function openPack(body: string, what: string): Promise<ReadonlyMap<string, string>> {
   if (body === '') return new Map();
   try {
-    const bytes = await decompress(Buffer.from(body, 'base64'), { maxOutputLength: packBytesMax });
+    const lines = (await unpackText(body, packBytesMax)).split('\n');
     return new Map(
-      bytes
-        .toString('utf8')
-        .split('\n')
-        .map((line) => {
-          const space = line.indexOf(' ');
-          return [line.slice(0, space), line.slice(space + 1)] as const;
-        }),
+      lines.map((line) => {
+        const space = line.indexOf(' ');
+        return [line.slice(0, space), line.slice(space + 1)] as const;
+      }),
     );
   } catch (error) {
     throw new BrokenRecordError(what, error);
