@@ -44,7 +44,7 @@ export function makeAccountDaemon(parts: DaemonContextParts) {
     /** Disconnects from Redis, after the last response of the HTTP server. */
     leave: async (end: WorkEnd): Promise<void> => {
       engine.shared.wakeUps.close();
-      if (end.kind === 'done') await redis.close();
+      if (end === 'done') await redis.close();
       sink.note({ event: 'daemon.stopped', detail: describeEnd(end) });
     },
   };

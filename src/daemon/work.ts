@@ -2,10 +2,6 @@ import type { DurationMs } from '../base/time.ts';
 import { followConfigs } from '../orchestrator/configs/follow-configs.ts';
 import { announceAndDrain } from '../orchestrator/notify/announce.ts';
 import { type Scanned, type ScanOrigin, scan } from '../orchestrator/scan/scan.ts';
-import { apiBudgetKeys } from '../redis/api-budget/ledger.ts';
-import { makeRedisCheck } from '../redis/connection/redis-check.ts';
-import { installationKey, instanceKey } from '../redis/coordination/store-instance.ts';
-import { policyKeys } from '../redis/schema/rollout-keys.ts';
 import type { DaemonContext } from './daemon-context.ts';
 import type { Engine } from './engine.ts';
 import { type Loops, makeWakeSignal, startLoops } from './loops.ts';
@@ -72,7 +68,7 @@ export function makeWork(context: DaemonContext, engine: Engine) {
           sink.note({ event: 'backgroundTask.failed', backgroundTask: 'schedules', error }),
         );
     },
-    /** Ends all work in bounded time. When Redis does not answer, its connections are closed first. */
+    /** Ends all work in bounded time. */
     end: (): Promise<WorkEnd> => {
       stopListening();
       return endWork(context, engine, { working, loops: () => loops });
@@ -106,23 +102,6 @@ function endWork(
     await engine.budget.close();
     await Promise.all([engine.queue.close(), engine.noticeQueue.close()]);
   };
-  return finishWork({
-    work: endAll(),
-    redisAnswers: makeRedisAnswers(context, engine),
-    cutRedis: context.cutRedis,
-  });
-}
-
-/** Checks every Redis node that has keys of this daemon. */
-function makeRedisAnswers({ redis, policies, keyPrefix, accessId }: DaemonContext, { names }: Engine) {
-  return makeRedisCheck({
-    commands: redis.handler.commands,
-    keys: [
-      ...policies.map((policy) => policyKeys(keyPrefix, policy).rollouts),
-      instanceKey(keyPrefix),
-      installationKey(keyPrefix),
-      apiBudgetKeys(keyPrefix, accessId).state,
-      names.prefix,
-    ],
-  });
+  const { cutRedis, redis } = context;
+  return finishWork({ work: endAll(), isRedisReady: redis.worker.isReady(), cutRedis });
 }

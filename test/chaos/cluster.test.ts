@@ -19,8 +19,8 @@ const downTimes = [
 // its pause after a fetch that met a closed connection was 15 s.
 const backAtWorkWithinMs = 9_000;
 
-// About two, and what a loaded machine adds.
-const goneWithinMs = 6_000;
+// The connection to a cluster that lost a node looks healthy, so the work gets its seven seconds.
+const goneWithinMs = 9_000;
 
 describe.skipIf(isShort)('a Redis Cluster of three', () => {
   let nodes: readonly RedisProcess[] = [];
@@ -94,7 +94,7 @@ describe.skipIf(isShort)('a Redis Cluster of three', () => {
     const goneMs = performance.now() - since;
     report(`a daemon whose cluster lost a node is gone ${timesText([goneMs])} after SIGTERM`);
     expect(goneMs).toBeLessThan(goneWithinMs);
-    expect(daemon?.logged('daemon.stopped')).toEqual([expect.stringContaining('Redis is away')]);
+    expect(daemon?.logged('daemon.stopped')).toEqual([expect.stringContaining('their time was over')]);
     await lost?.start();
     await night.startDaemon();
     expect((await night.end()).broken).toEqual([]);

@@ -1,7 +1,8 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { accountConfigOf } from '../../config/account-configs.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
-import { noTargetWords } from '../../rollout/messages/exclusions.ts';
+import { leftOutWords, noTargetWords, showLeftOut } from '../../rollout/messages/exclusions.ts';
+import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type PolicyClaim } from '../../rollout/planning/overlap.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
@@ -9,8 +10,7 @@ import type { CommandOptions } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig, policyOf } from '../shell/open-config.ts';
-import { assessPlan } from './plan-figures.ts';
-import { planJson } from './plan-json.ts';
+import { assessPlan, type PlanFigures } from './plan-figures.ts';
 import { type PolicyPlan, readPlans } from './read-plans.ts';
 import { overlapWords, renderMembers, renderPlan } from './render-plan.ts';
 
@@ -63,4 +63,34 @@ function claimOf({ policy, account, reading }: PolicyPlan): PolicyClaim {
   const waves = reading.kind === 'planned' ? reading.plan.waves : [];
   const members = waves.flatMap((wave) => wave.members.map(({ collector }) => collector));
   return { policy: policy.name, account, members };
+}
+
+/** A plan for programs. */
+export function planJson(policy: Policy, plan: Plan, figures: PlanFigures, withMembers: boolean): unknown {
+  const { waves, ...others } = figures;
+  return {
+    policy: policy.name,
+    targetBuild: plan.targetBuild,
+    hash: plan.hash,
+    approval: policy.approval,
+    minimumAgeMs: policy.target.minimumAgeMs,
+    ...others,
+    waves: waves.map((wave, index) => ({ ...wave, ...(withMembers && { members: membersOf(plan, index) }) })),
+    leftOut: showLeftOut(countLeftOut(plan.leftOut.map(({ kind }) => kind))),
+    ...(withMembers && { leftOutCollectors: leftOutCollectors(plan) }),
+  };
+}
+
+function membersOf({ waves, groups }: Plan, index: number): unknown {
+  return waves[index]?.members.map(({ collector: { id, name, build }, order, stratum }) => ({
+    id,
+    name,
+    build,
+    order,
+    stratum: groups.strata[stratum]?.label ?? '',
+  }));
+}
+
+function leftOutCollectors({ leftOut }: Plan): unknown {
+  return leftOut.map(({ collector: { id, name }, kind }) => ({ id, name, kind, reason: leftOutWords[kind] }));
 }

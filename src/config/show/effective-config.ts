@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
 import type { Secret } from '../../base/secret.ts';
 import { writeAddress } from '../../base/url-authority.ts';
+import type { Receiver, ReceiverPlace } from '../../rollout/model/receiver.ts';
 import type { Account, Config, RedisConfig, ServiceConfig } from '../config.ts';
-import { effectiveReceiver } from './effective-notify.ts';
-import { effectivePolicy, writeDuration } from './effective-policy.ts';
+import { effectivePolicy, effectiveWindow, writeDuration } from './effective-policy.ts';
 import { maskedUrl } from './masked-urls.ts';
 
 /**
@@ -102,6 +102,44 @@ function masked(secret: Secret | undefined): string | undefined {
 /** Leaves out the authorities, because their file may contain more than certificates. */
 function maskedCa(ca: string | undefined): string | undefined {
   return ca && '***';
+}
+
+/** A receiver in the form of the file, with its secrets masked. */
+function effectiveReceiver({ name, events, policies, quiet, place }: Receiver): object {
+  return {
+    name,
+    [place.kind]: effectivePlace(place),
+    events,
+    policies,
+    ...(quiet !== null && { quiet: effectiveQuiet(quiet) }),
+  };
+}
+
+function effectiveQuiet(quiet: NonNullable<Receiver['quiet']>): object {
+  const { days: _all, ...hours } = effectiveWindow(quiet);
+  return hours;
+}
+
+/** The host may reveal as much as the path. */
+const hiddenUrl = 'https://***';
+
+function effectivePlace(place: ReceiverPlace): object {
+  switch (place.kind) {
+    case 'slack':
+    case 'teams':
+      return { url: hiddenUrl };
+    case 'pagerDuty':
+      return { routingKey: String(place.routingKey), url: place.url };
+    case 'webhook':
+      return { url: hiddenUrl, secret: String(place.secret) };
+    case 'email': {
+      const { kind: _kind, login, ...rest } = place;
+      if (login === null) return rest;
+      return { ...rest, username: login.username, password: String(login.password) };
+    }
+    default:
+      return place satisfies never;
+  }
 }
 
 /** Fails to compile when a key of the config is not printed. */

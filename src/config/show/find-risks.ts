@@ -1,11 +1,11 @@
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isLoopbackHost } from '../../base/loopback.ts';
 import { unlessRefused } from '../../base/node-errors.ts';
 import { isSearchGate } from '../../rollout/model/policy.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
 import { accountConfigsOf } from '../account-configs.ts';
 import type { Config, RedisConfig } from '../config.ts';
-import { reportRisk } from './report-risk.ts';
 
 /**
  * Finds settings that are allowed but risky: secrets that travel without TLS (P12), secret files that everybody may read or
@@ -89,4 +89,31 @@ function openFile(path: string): readonly string[] {
 function modeOf(path: string): number | undefined {
   const stat = unlessRefused(() => statSync(path));
   return stat?.isFile() === true ? stat.mode : undefined;
+}
+
+/** Checks in the file system whether this user can write reports there. Returns one sentence, or none. */
+function reportRisk(directory: string): readonly string[] {
+  const found = nearestPath(directory);
+  if (found === undefined) return [];
+  const { path, isDirectory } = found;
+  const what = path === directory ? '' : `: ${path}`;
+  if (isDirectory && mayWrite(path)) return [];
+  const why = isDirectory ? 'is not writable for this user' : 'is not a directory';
+  return [`no report can be written to report.directory ${directory}${what} ${why}`];
+}
+
+/** The path itself, or its nearest existing parent. */
+function nearestPath(path: string): { readonly path: string; readonly isDirectory: boolean } | undefined {
+  const isDirectory = unlessRefused(() => statSync(path).isDirectory());
+  if (isDirectory !== undefined) return { path, isDirectory };
+  const above = dirname(path);
+  return above === path ? undefined : nearestPath(above);
+}
+
+function mayWrite(path: string): boolean {
+  const isGranted = unlessRefused(() => {
+    accessSync(path, constants.W_OK);
+    return true;
+  });
+  return isGranted === true;
 }

@@ -46,7 +46,7 @@ export function instanceKey(keyPrefix: string): string {
   return `${keyPrefix}:{fleet}:instance`;
 }
 
-export function installationKey(keyPrefix: string): string {
+function installationKey(keyPrefix: string): string {
   return `${keyPrefix}:{leader}:installation`;
 }
 

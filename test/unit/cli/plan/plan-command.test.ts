@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkFleet } from '../../../../src/cli/plan/fleet-check.ts';
+import { planJson } from '../../../../src/cli/plan/plan-command.ts';
 import { assessPlan } from '../../../../src/cli/plan/plan-figures.ts';
-import { planJson } from '../../../../src/cli/plan/plan-json.ts';
 import { overlapWords, renderMembers, renderPlan } from '../../../../src/cli/plan/render-plan.ts';
 import type { PlanReading } from '../../../../src/orchestrator/scan/read-plan.ts';
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
