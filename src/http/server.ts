@@ -4,6 +4,7 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type HTTPMethods,
 } from 'fastify';
 import { writeAddress } from '../base/url-authority.ts';
 import type { Operation } from '../contract/operation.ts';
@@ -78,27 +79,24 @@ export async function startHttpServer(parts: HttpServerParts): Promise<RunningHt
   });
   if (parts.connections !== undefined) limitConnections(app.server, parts.connections);
   acceptAnyBodyAsText(app);
+  const methodsOf = new Map<string, HTTPMethods[]>();
   for (const mounted of parts.operations) {
-    app.route({
-      method: mounted.operation.method,
-      url: mounted.path.replace(/\{(\w+)\}/g, ':$1'),
-      handler: (request, reply) => respond(request, reply, { mounted }),
-    });
+    const { method } = mounted.operation;
+    const url = mounted.path.replace(/\{(\w+)\}/g, ':$1');
+    app.route({ method, url, handler: (request, reply) => respond(request, reply, { mounted }) });
+    const shape = mounted.path.replace(/\{\w+\}/g, ':part');
+    methodsOf.set(shape, [...(methodsOf.get(shape) ?? []), method]);
   }
-  const methodsAt = makeMethodsAt(parts.operations);
-  for (const { method, path, allowed } of shadowedRoutes(parts.operations)) {
-    app.route({
-      method,
-      url: path,
-      handler: (request, reply) => respond(request, reply, { failure: { kind: 'wrongMethod', allowed } }),
-    });
+  // So a fixed path goes before one with parameters for every method: `DELETE /collectors/upgrades` must not match
+  // `DELETE /collectors/{id}`.
+  for (const [url, allowed] of methodsOf) {
+    // A route for GET answers HEAD as well.
+    const known = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed;
+    const method = app.supportedMethods.filter((each) => !known.includes(each));
+    const failure: RequestFailure = { kind: 'wrongMethod', allowed };
+    app.route({ method, url, handler: (request, reply) => respond(request, reply, { failure }) });
   }
-  app.setNotFoundHandler((request, reply) => {
-    const allowed = methodsAt(normalPath(request.url));
-    const failure: RequestFailure =
-      allowed.length > 0 ? { kind: 'wrongMethod', allowed } : { kind: 'unknownRoute' };
-    return respond(request, reply, { failure });
-  });
+  app.setNotFoundHandler((request, reply) => respond(request, reply, { failure: { kind: 'unknownRoute' } }));
   app.setErrorHandler<FastifyError>((error, request, reply) =>
     respond(request, reply, { failure: frameworkFailure(error) }),
   );
@@ -199,35 +197,6 @@ function seenRequest(request: FastifyRequest, operation: Operation | undefined):
 function normalPath(url: string): string {
   const path = (url.split('?', 1)[0] ?? '').replace(/\/{2,}/g, '/');
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-}
-
-/** The methods of a path, to distinguish a wrong method from an unknown route. */
-function makeMethodsAt(operations: readonly MountedOperation[]) {
-  const routes = operations.map(({ path, operation }) => ({
-    method: operation.method,
-    pattern: new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}/?$`),
-  }));
-  return (path: string): Operation['method'][] => [
-    ...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
-  ];
-}
-
-/**
- * A fixed path goes before a path with parameters for every method: `DELETE /collectors/upgrades` must not match
- * `DELETE /collectors/{id}`.
- */
-function shadowedRoutes(operations: readonly MountedOperation[]) {
-  const isFixed = ({ path }: MountedOperation) => !path.includes('{');
-  const methodsOf = new Map<string, Set<Operation['method']>>();
-  for (const { path, operation } of operations.filter(isFixed)) {
-    methodsOf.set(path, (methodsOf.get(path) ?? new Set()).add(operation.method));
-  }
-  const methodsOfOthers = makeMethodsAt(operations.filter((mounted) => !isFixed(mounted)));
-  return [...methodsOf].flatMap(([path, methods]) =>
-    methodsOfOthers(path)
-      .filter((method) => !methods.has(method))
-      .map((method) => ({ method, path, allowed: [...methods] })),
-  );
 }
 
 /** Reads every body as text. The owner of the server decides which content types are accepted. */
