@@ -42,7 +42,7 @@ const weightMax = 96 * 1024 * 1024;
  * every row that stays in the list has been read. Otherwise it steps back.
  *
  * A service may return fewer rows than requested, without saying so. A short page is the last one when an earlier page
- * was full. Otherwise one more request checks that nothing follows its last row. When rows are repeated, because
+ * was full. Otherwise one more request checks that nothing follows its last rows. When rows are repeated, because
  * something on the way ignores the offset, the end can't be found: that is a failure.
  * @returns each row once, as it was read last; or the failure, and never a part of the list
  */
@@ -54,6 +54,7 @@ export async function readWholeList<Row>(list: PagedList<Row>): Promise<Answer<W
   let stepBack = Math.ceil(pageSize / 2);
   let weight = 0;
   let isPageSizeGiven = false;
+  let longest = 0;
   let firstKey: number | string | undefined;
   let emptyAt: number | undefined;
 
@@ -81,14 +82,17 @@ export async function readWholeList<Row>(list: PagedList<Row>): Promise<Answer<W
     weight += page.weight;
     if (weight > weightMax)
       return failure(`The list is larger than ${weightMax / 1024 / 1024} MiB. Reading stopped.`);
+    const readBefore = rows.size;
     for (const [index, key] of keys.entries()) rows.set(key, page.rows[index] ?? null);
     const end = offset + length;
     const isShort = length < pageSize;
     isPageSizeGiven ||= !isShort;
-    // Only the previous last row, or a list of one or none: nothing follows.
-    const isOver = length <= 1 || isPageSizeGiven;
-    if ((isShort && isOver) || end === list.lastEnd) return wholeOf(rows, end);
-    offset = end - (isShort ? 1 : Math.max(1, Math.floor(length * overlapShare)));
+    // Rows of an earlier page alone, and fewer than the service returns at once: nothing follows.
+    const isRepeat = rows.size === readBefore && length < longest;
+    longest = Math.max(longest, length);
+    const isLast = isShort && (length <= 1 || isRepeat || isPageSizeGiven);
+    if (isLast || end === list.lastEnd) return wholeOf(rows, end);
+    offset = end - Math.max(1, Math.floor(length * overlapShare));
   }
   return failure(
     `The list changed faster than it could be read, or has no end. Reading stopped after ${requestsMax} pages.`,

@@ -106,6 +106,16 @@ describe('readWholeList', () => {
     expect(requests).toBe(11);
   });
 
+  it.each([811, 300, 30, 5])(
+    'takes a list of %i that loses a row between any two requests in at most three',
+    async (size) => {
+      const changes = Array.from({ length: size }, () => ({ vanish: [0], appear: 0 }));
+      const { answer, requests } = await play({ size, changes });
+      expect(answer.ok).toBe(true);
+      expect(requests).toBeLessThanOrEqual(3);
+    },
+  );
+
   it('ends at an empty list, and at a page that is exactly full', async () => {
     expect((await play({ size: 0, pageSize: 10 })).answer).toMatchObject({ ok: true, value: { rows: [] } });
     expect((await play({ size: 10, pageSize: 10 })).answer).toMatchObject({ ok: true });
