@@ -21,9 +21,6 @@ export interface Pace {
   readonly expectMs: DurationMs;
 }
 
-// The default schedule, in the service's time.
-const scanEveryMs = 15 * 60_000;
-
 /**
  * The config file of a daemon, as data: the daemon's defaults, but one wave and no soak. Durations are the service's, in
  * our time.
@@ -48,7 +45,7 @@ export function benchConfig(
     rollouts: [
       {
         name: 'bench',
-        schedule: `*/${Math.min(59, Math.ceil(scanEveryMs / speed / 1_000))} * * * * *`,
+        schedule: scheduleAt(speed),
         concurrency: slots,
         waves: [{ name: 'all', maxFailures: '100%' }],
         upgrade: {
@@ -62,4 +59,11 @@ export function benchConfig(
       },
     ],
   };
+}
+
+// The default schedule in the service's time: a scan each 15 minutes, or each 20 at 20 times, because a cron line counts
+// within a minute.
+function scheduleAt(speed: number): string {
+  const everySeconds = (15 * 60) / speed;
+  return everySeconds > 30 ? '0 * * * * *' : `*/${Math.ceil(everySeconds)} * * * * *`;
 }

@@ -6,8 +6,8 @@ import { type DaemonProcess, type LogLine, startDaemon } from './daemon-process.
 // The first id of a simulated fleet. Of several accounts none has it, and each asks its service.
 const anyCollector = '100000001';
 
-const readings = 5;
-const spacingMs = 500;
+const readings = 3;
+const spacingMs = 750;
 
 /**
  * Starts a daemon, lets it learn the service's clock, as one that has run for a while has, and starts the rollout then. A
