@@ -20,8 +20,9 @@ export interface WatchParts extends PageParts {
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
 }
 
-// New upgrades may make a list due earlier.
+// New upgrades, and the last ends of a wave, may make a list due earlier.
 const restMaxMs: DurationMs = 5_000;
+const restMaxShare = 1 / 50;
 
 // Where pages hold so few collectors that single polls cost less, pages are tried again after this time.
 const pagesAgainMs: DurationMs = 10 * 60_000;
@@ -59,7 +60,8 @@ export async function watch(
     const next = earliest(readings.map((reading) => ({ reading, dueAt: dueAtOf(reading, tries, beganAt) })));
     const untried = next.reading.of === 'tasks' ? undefined : control.untried();
     if (untried === undefined && next.dueAt > now) {
-      await sleep(Math.min(next.dueAt - now, restMaxMs), signal);
+      const usualMs = Math.min(...watched.loads.map((load) => load.usualMs));
+      await sleep(Math.min(next.dueAt - now, restMaxMs, usualMs * restMaxShare), signal);
       continue;
     }
     const { periodMs } = next.reading;

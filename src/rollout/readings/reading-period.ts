@@ -52,15 +52,15 @@ export interface ReadingLimits {
 /** A page of a list shows this many collectors for one request (collector-api.md §4.1). */
 export const collectorsPerPage = 1_000;
 
-// A request is worth a twenty-third of an upgrade in one slot: 13 s of five minutes. With n slots, one upgrade ends in
-// usual / n. A period of usual × √(2 / 23 / n) makes the cost of pages and of idle slots equal, which minimizes the sum.
-const requestPriceShare = 1 / 23;
+// A request is worth 1/27 of an upgrade in one slot: 11 s of five minutes. With n slots, one upgrade ends in
+// usual / n. A period of usual × √(2 / 27 / n) makes the cost of pages and of idle slots equal, which minimizes the sum.
+const requestPriceShare = 1 / 27;
 
 // Shorter periods gain nothing: the poll that follows and the next create take about as long.
 const periodMinShare = 1 / 100;
 
 // With few upgrades running, requests are plentiful, and a slot does not idle longer than this to save one.
-const periodMaxShare = 1 / 34;
+const periodMaxShare = 1 / 38;
 
 // While few ends are expected, the control list is read up to this many times more rarely; not more, because upgrades may
 // be faster than expected. The target's list must not be read more rarely, because it shows an end only during the restart.
@@ -70,6 +70,9 @@ const stretchMax = 3;
 // that returns is polled 50 s after the end of its task if no row shows it before.
 const restingPeriodShare = 1 / 10;
 const lastUpgrades = 3;
+
+// The last ends of a wave leave all of its slots idle, but shorter periods than 6 s of five minutes cost too many requests.
+const lastPeriodShare = 1 / 50;
 
 // The upgradable list shows failures, and ends while the collector restarts. The inventory shows ends with a shorter
 // restart, and the collectors that have returned.
@@ -200,8 +203,10 @@ export function hintsMax(
 
 function listShare(busy: readonly WatchedRollout[], pages: number, running: RunningTasks): number {
   if (running.count === 0) return verifyPeriodShare;
-  if (runningOf(busy).count <= lastUpgrades) return periodMinShare;
-  if (!isSlotAwaited(busy)) return restingPeriodShare;
+  const { count } = runningOf(busy);
+  if (count <= lastUpgrades) return lastPeriodShare;
+  // The fewer run, the more likely they all end before the next reading.
+  if (!isSlotAwaited(busy)) return Math.min(restingPeriodShare, count / 100);
   const share = Math.sqrt((2 * requestPriceShare * pages) / running.count);
   return Math.max(Math.min(share, periodMaxShare), periodMinShare);
 }

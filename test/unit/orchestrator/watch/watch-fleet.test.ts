@@ -9,6 +9,7 @@ import {
   anApiBudgetStatus,
   anUpgrade,
   anUpgradingOne,
+  aPolicy,
   aRollout,
   oldBuild,
   startedAt,
@@ -34,6 +35,7 @@ interface Watching {
   readonly failures?: number;
   readonly upgrades?: (id: number) => Upgrade | undefined;
   readonly fleetSize?: number;
+  readonly expectMs?: number;
 }
 
 /** The watch over four collectors in two pages, all of which run and are due for a poll in ten seconds. */
@@ -45,6 +47,7 @@ async function aWatch({
   failures = 0,
   upgrades = () => undefined,
   fleetSize = 4,
+  expectMs = 5 * minutes,
 }: Watching = {}) {
   const readings: number[] = [];
   const listReadings: { readonly toBuild: string; readonly at: number }[] = [];
@@ -52,7 +55,10 @@ async function aWatch({
   const rests: number[] = [];
   const during = { page: async () => {}, rest: () => {} };
   const house = await aHouse({
-    rollout: aRollout({ fleetSize }),
+    rollout: aRollout({
+      fleetSize,
+      policy: aPolicy({ upgrade: { deadlineMs: 35 * minutes, verifyWithinMs: 10 * minutes, expectMs } }),
+    }),
     upgrades: [1, 2, 3, 4].map((id) => {
       const upgrade = upgrades(id) ?? anUpgradingOne({ dueAt: t + 10 * seconds });
       return { ...upgrade, identity: { ...upgrade.identity, collectorId: id, order: id } };
@@ -174,6 +180,15 @@ describe('watching by pages of the inventory', () => {
     await run(1, stopAfter(1));
     expect(broughtForward).toEqual([2, 3, 4]);
     expect([readings, listReadings]).toEqual([[], []]);
+  });
+
+  it('looks for new upgrades and last ends every five seconds, and more often for quick upgrades', async () => {
+    const usual = await aWatch();
+    await usual.run(9, usual.stopAfter(4));
+    expect(Math.max(...usual.rests)).toBe(5 * seconds);
+    const quick = await aWatch({ expectMs: 30 * seconds });
+    await quick.run(9, quick.stopAfter(4));
+    expect(Math.max(...quick.rests)).toBeLessThan(seconds);
   });
 
   it('reads nothing and ends at once when there is nothing to watch', async () => {

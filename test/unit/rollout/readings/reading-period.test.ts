@@ -45,9 +45,9 @@ function periods(rollouts: readonly WatchedRollout[], requestsPerSecond = 4, pag
 
 describe('which lists are read, and how often', () => {
   it.each<[string, number, number | null]>([
-    ['8.8 s at most, however few run', 10, 8.8],
-    ['so often that pages cost as much as slots that idle', 200, 6.3],
-    ['in proportion to the square root of the running upgrades', 450, 4.2],
+    ['7.9 s at most, however few run', 10, 7.9],
+    ['so often that pages cost as much as slots that idle', 200, 5.8],
+    ['in proportion to the square root of the running upgrades', 450, 3.9],
     ['3 s at least, however many run', 5_000, 3],
     ['never when nothing runs', 0, null],
   ])('reads the upgradable list each %s, where others wait for slots', (_how, running, expected) => {
@@ -60,30 +60,31 @@ describe('which lists are read, and how often', () => {
         reading.of === 'control' ? [Math.round(reading.periodMs / 100) / 10] : [],
       );
     const control = (ends: number) => seconds({ running: 200, ends });
-    expect([control(200), control(50), control(0)].flat()).toEqual([6.3, 12.5, 18.8]);
+    expect([control(200), control(50), control(0)].flat()).toEqual([5.8, 11.5, 17.3]);
     // As many as each half minute: all began at once.
     expect(control(900)).toEqual([3]);
-    expect(seconds({ running: 3, ends: 0, isSlotAwaited: false })).toEqual([9]);
+    expect(seconds({ running: 3, ends: 0, isSlotAwaited: false })).toEqual([18]);
     expect(seconds({ running: 200, ends: 0, isSlotAwaited: false })).toEqual([30]);
     // The list of the target shows an end only while the collector restarts.
-    expect(periods([aRolloutWith({ running: 200, ends: 0 })]).upgradable).toBe(6.3);
+    expect(periods([aRolloutWith({ running: 200, ends: 0 })]).upgradable).toBe(5.8);
   });
 
   it('lets no slot idle longer for the sake of requests where the list has several pages', () => {
     expect(periods([aRolloutWith({ running: 100, fleetSize: 4_000 })])).toEqual({
-      upgradable: 8.8,
-      inventory: 17.6,
+      upgradable: 7.9,
+      inventory: 15.8,
     });
   });
 
   it('reads it rarely while no upgrade waits for a slot, and often for the last upgrades of a wave', () => {
-    expect(periods([aRolloutWith({ running: 4, isSlotAwaited: false })]).upgradable).toBe(30);
-    expect(periods([aRolloutWith({ running: 3, isSlotAwaited: false })]).upgradable).toBe(3);
-    expect(periods([aRolloutWith({ running: 3 })]).upgradable).toBe(3);
+    expect(periods([aRolloutWith({ running: 10, isSlotAwaited: false })]).upgradable).toBe(30);
+    expect(periods([aRolloutWith({ running: 4, isSlotAwaited: false })]).upgradable).toBe(12);
+    expect(periods([aRolloutWith({ running: 3, isSlotAwaited: false })]).upgradable).toBe(6);
+    expect(periods([aRolloutWith({ running: 3 })]).upgradable).toBe(6);
   });
 
   it('reads the inventory half as often, and for collectors that return each 20 s', () => {
-    expect(periods([aRolloutWith({ running: 10 })]).inventory).toBe(17.6);
+    expect(periods([aRolloutWith({ running: 10 })]).inventory).toBe(15.8);
     expect(periods([aRolloutWith({ verifying: 10 })]).inventory).toBe(20);
   });
 
@@ -126,10 +127,10 @@ describe('which lists are read, and how often', () => {
   it('polls each task where fewer run than a list has pages: as often, but for a quarter of the requests', () => {
     const read = (of: Parameters<typeof aRolloutWith>[0]) =>
       planReadings([aRolloutWith({ fleetSize: 10_000, ...of })], perSecond);
-    expect(read({ running: 5 })).toEqual([{ of: 'tasks', periodMs: 8_824 }]);
-    expect(read({ running: 8 })).toEqual([{ of: 'tasks', periodMs: 8_824 }]);
-    expect(read({ running: 9, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 30_000 }]);
-    expect(read({ running: 1, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 3_000 }]);
+    expect(read({ running: 5 })).toEqual([{ of: 'tasks', periodMs: 7_895 }]);
+    expect(read({ running: 8 })).toEqual([{ of: 'tasks', periodMs: 8_000 }]);
+    expect(read({ running: 9, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 27_000 }]);
+    expect(read({ running: 1, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 6_000 }]);
     expect(read({ running: 10 })).toMatchObject([{ of: 'upgradable' }, { of: 'inventory' }]);
     expect(read({ verifying: 9 })).toEqual([]);
   });
@@ -148,8 +149,8 @@ describe('which lists are read, and how often', () => {
 
   it('goes at the pace of the shortest upgrades, of rollouts that watch something', () => {
     const slow = aRolloutWith({ running: 10 });
-    expect(periods([slow, aRolloutWith({ running: 10, usualMs: minutes })]).upgradable).toBe(1.8);
-    expect(periods([slow, aRolloutWith({ usualMs: minutes, fleetSize: 50_000 })]).upgradable).toBe(8.8);
+    expect(periods([slow, aRolloutWith({ running: 10, usualMs: minutes })]).upgradable).toBe(1.6);
+    expect(periods([slow, aRolloutWith({ usualMs: minutes, fleetSize: 50_000 })]).upgradable).toBe(7.9);
   });
 
   it('reads the lists of a rollback only for builds that several go back to', () => {

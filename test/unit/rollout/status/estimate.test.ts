@@ -57,7 +57,7 @@ describe('the estimate of a rollout', () => {
     expect(perUpgrade(1_000, 100)).toBeLessThan(2.6);
     expect(perUpgrade(100, 10)).toBeGreaterThan(5);
     // Five upgrades in a fleet of ten pages are polled one by one.
-    expect(perUpgrade(5, 5, 10_000)).toBeLessThan(20);
+    expect(perUpgrade(5, 5, 10_000)).toBeLessThan(25);
   });
 
   it('is at least the duration of one upgrade, however many slots there are', () => {
