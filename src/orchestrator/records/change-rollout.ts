@@ -107,25 +107,52 @@ export async function holdRollout(
 }
 
 /**
- * The facts that change the brake of a running rollout, in the same write. A change of a wave keeps the brake, which a failure
- * may have set just before. After a policy change, the next decision judges the failures so far, and lifts the brake again.
+ * The effect of each fact on the brake of a running rollout, in the same write. A change of a wave keeps the brake, which a
+ * failure may have set just before. After a policy change, the next decision judges the failures so far, and lifts the
+ * brake again.
  */
-const brakeAfter: Readonly<Partial<Record<RolloutFact['kind'], 'set' | 'lift'>>> = {
+const brakeAfter: Readonly<Record<RolloutFact['kind'], 'set' | 'lift' | 'keep'>> = {
+  approved: 'lift',
+  waveAwaitsApproval: 'keep',
+  waveApproved: 'keep',
+  waveOpened: 'keep',
+  soakBegun: 'keep',
+  soakPolled: 'keep',
+  soakSkipped: 'keep',
+  gateAnswered: 'keep',
+  wavePassed: 'keep',
+  strataHeld: 'keep',
   groupHeld: 'set',
+  groupMoved: 'keep',
+  upgradesRepaired: 'keep',
+  stratumReleased: 'keep',
+  held: 'keep',
+  holdEnded: 'lift',
+  paused: 'keep',
+  resumed: 'lift',
+  acknowledgedLowered: 'keep',
+  aborted: 'keep',
+  superseded: 'keep',
+  rollbackAsked: 'keep',
+  windowsLifted: 'keep',
+  leftBehindForeseen: 'keep',
+  rollbackNamed: 'keep',
+  rolledBack: 'keep',
+  reopened: 'lift',
+  finished: 'keep',
+  closed: 'keep',
+  accountTied: 'keep',
   inventoryImplausible: 'set',
+  inventoryTrusted: 'keep',
   policyChanged: 'set',
   brakeSet: 'set',
-  approved: 'lift',
-  holdEnded: 'lift',
-  resumed: 'lift',
-  reopened: 'lift',
   brakeLifted: 'lift',
 };
 
 function brakeFor(after: Rollout, fact: RolloutFact): 'set' | 'lift' | 'keep' {
   // Even after a resume, the collectors that may start are known only after a held group was moved.
   return after.state === 'running' && findUnmoved({ rollout: after }) === undefined
-    ? (brakeAfter[fact.kind] ?? 'keep')
+    ? brakeAfter[fact.kind]
     : 'set';
 }
 
