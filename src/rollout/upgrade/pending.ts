@@ -66,5 +66,7 @@ function isPollReplaced(
   if (identity.eligibleAt >= trustedSince) return showsEligible(upgrade, seen, identity.offeredAt);
   const { at, offered } = seen;
   const since = Math.max(trustedSince + answerWithinMs, at - freshForMs);
-  return offered !== undefined && offered.at >= since && showsEligible(upgrade, seen, offered.offeredAt);
+  if (offered === undefined || offered.at < since) return false;
+  // Between that list and the plan, a create may have left whose record was lost.
+  return showsEligible(upgrade, seen, Math.max(offered.offeredAt, identity.offeredAt ?? 0));
 }

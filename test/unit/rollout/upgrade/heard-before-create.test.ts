@@ -9,6 +9,7 @@ import {
   anUpgrade,
   aPolicy,
   aTarget,
+  oldBuild,
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
@@ -56,6 +57,21 @@ describe('a create right after its plan (P1)', () => {
     expect(poll(late, t + 50_000, t + 2_000)).toMatchObject({
       progress: { state: 'deferred', condition: 'notAlive' },
     });
+  });
+
+  it('is not sent after a row from before the plan that heard a silent collector', () => {
+    // Redis was emptied since, and with it the record of a task that has just ended.
+    const silent = anUpgrade({ state: 'pending' }, { eligibleAt: 0, offeredAt });
+    const heard = {
+      build: oldBuild,
+      alive: true,
+      lastSeenAlive: t + ahead - 10_000,
+      serviceAt: t + ahead - 5_000,
+    };
+    const seen = { ...heard, at: t - 5_000, offered: { at: t - 40_000, offeredAt: t + ahead - 39_000 } };
+    const admitted = { kind: 'admitted', at: t + 3_000, startBy: null, changes: 0, seen } as const;
+    const queued = afterFacts(silent, { ...admitted, trustedSince: t - 3_600_000 });
+    expect(nextStep(queued, t + 3_000)).not.toEqual(create);
   });
 
   it('is sent without a wait when the service sends no time or no heartbeat', () => {
