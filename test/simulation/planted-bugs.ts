@@ -201,12 +201,19 @@ const plants = {
   },
   // As if the inventory said who is in no upgrade.
   anyRowOffers: {
-    firstSeed: 156,
+    firstSeed: 3,
     fleet: (fleet) => ({
       ...fleet,
       readUpgradable: async (_build, onPage, signal) => {
         const answer = await fleet.readInventory(onPage, signal);
         return answer.ok ? { ok: true, value: 1 } : answer;
+      },
+      pollCollector: async (poll, signal) => {
+        const answer = await fleet.pollCollector({ ...poll, upgradableTo: null }, signal);
+        if (!answer.ok || poll.upgradableTo === null) return answer;
+        const { alive, serviceAt } = answer.value;
+        const offered = alive && serviceAt !== null ? { offeredAt: serviceAt } : {};
+        return { ok: true, value: { ...answer.value, upgradable: alive, ...offered } };
       },
     }),
   },
@@ -225,7 +232,7 @@ const plants = {
       })),
   },
   evidenceHoldStays: {
-    firstSeed: 2489,
+    firstSeed: 2293,
     in: 'lead',
     store: (store) =>
       withView(store, ({ rollout: { heldFor: _heldFor, ...rollout }, ...view }) => ({ ...view, rollout })),
@@ -266,7 +273,7 @@ const plants = {
   },
   notFoundBelieved: { firstSeed: 25, in: 'step', fleet: believingNotFound },
   rollbackNotPolled: {
-    firstSeed: 639,
+    firstSeed: 105,
     in: 'lead',
     fleet: (fleet) => ({ ...fleet, findCollector: async () => ({ ok: true, value: undefined }) }),
   },
