@@ -18,6 +18,9 @@ export interface ConfigsParts {
 // Two and a half beats.
 const beatValidForMs: DurationMs = 5_000;
 
+// A daemon counts as alive for ten seconds after its last beat, so a shorter silence of ours misses no newer config.
+const silenceMaxMs: DurationMs = 10_000;
+
 /**
  * Tracks whether this daemon has the newest config of each policy, by comparing it with those of the other running daemons,
  * and reports changes. Only with the newest config may it scan and plan the policy (P5).
@@ -29,7 +32,7 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
   let askedAt: EpochMs = 0;
   /** Since when this daemon has reported its config of a policy, by the clock of Redis. */
   const reportedSince = new Map<string, EpochMs>();
-  /** Policies for which another daemon has had a newer config since then, even if that daemon has stopped by now. */
+  /** Policies for which another daemon had a newer config since then, or may have had one while this daemon was silent. */
   const superseded = new Set<string>();
   const adopt = (own: readonly NamedConfig[]): void => {
     for (const { policy, hash } of own) {
@@ -47,9 +50,11 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     // This answer is about the previous config. The next beat compares the current one.
     if (replaced !== replacedBefore) return;
     living = answer;
+    const isBackAfterSilence = askedAt > 0 && beganAt - askedAt > silenceMaxMs;
     askedAt = beganAt;
     const { own, others, beatAt } = living;
     adopt(own);
+    if (isBackAfterSilence) for (const { policy } of own) superseded.add(policy);
     const judged = own.map((config) => [config.policy, judgeConfig(config, others)] as const);
     const before = statuses;
     statuses = new Map(judged.filter(([, { kind }]) => kind !== 'agreed'));

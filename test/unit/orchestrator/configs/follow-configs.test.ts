@@ -236,10 +236,20 @@ describe('a config that is reloaded, or comes with a restart', () => {
     const restarted = aDaemon(older, [daemonWith(newer)]);
     await beat(restarted, old);
     expect(await brakes()).toEqual(freezes);
-    clock.at += 11_000;
+    clock.at += 9_000;
     restarted.living.others = [];
     await beat(restarted, old);
     expect(await brakes()).toEqual([]);
+  });
+
+  it('stays the newer one for a daemon that was suspended while the newer one came and went', async () => {
+    const { clock, aDaemon, beat, freezeByAnother, brakes } = await setUp();
+    const suspended = aDaemon(older);
+    await beat(suspended, old);
+    await freezeByAnother();
+    clock.at += 150_000;
+    await beat(suspended, old);
+    expect(await brakes()).toEqual(freezes);
   });
 
   it('does not apply to a rollout of another account, or of an account that is not known yet', async () => {
