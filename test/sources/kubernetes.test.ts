@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { loadConfig } from '../../../src/config/load/load-config.ts';
-import { aFolder } from '../../support/a-folder.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
+import { aFolder } from '../support/a-folder.ts';
 import { unknownKeys } from './kubernetes-keys.ts';
 
-const folder = fileURLToPath(new URL('../../../deploy/kubernetes', import.meta.url));
+const folder = fileURLToPath(new URL('../../deploy/kubernetes', import.meta.url));
 const read = (file: string): Record<string, unknown> => parse(readFileSync(join(folder, file), 'utf8'));
 const Named = z.object({ name: z.string() });
 const Volume = Named.extend({
