@@ -38,5 +38,5 @@ export async function finishWork({
 export function describeEnd(end: WorkEnd): string {
   if (end === 'done') return 'all parts are closed';
   const parts = end === 'cut' ? 'all parts are closed' : 'not all parts have ended';
-  return `${parts}; their time was over, so the next start continues work in progress`;
+  return `${parts}; some work took too long, so the next start continues it`;
 }

@@ -1,5 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { noTargetWords } from '../../rollout/messages/exclusions.ts';
+import { emptyInventoryWords, noTargetWords } from '../../rollout/messages/exclusions.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type Overlap, type PolicyClaim } from '../../rollout/planning/overlap.ts';
@@ -33,7 +33,11 @@ export function checkFleet(plans: readonly PolicyPlan[]): FleetCheck {
         : `${name}: selects ${selected} of ${reading.fleet.collectors.length} installed collectors`;
     return { policy: name, selected, words };
   });
-  const empty = policies.filter(({ selected }) => selected === 0);
+  const selectingNone = plans.flatMap(({ policy: { name }, reading }, index) => {
+    if (reading.kind === 'noTarget' || policies[index]?.selected !== 0) return [];
+    const isEmpty = reading.fleet.collectors.length === 0;
+    return [isEmpty ? `${name}: ${emptyInventoryWords}` : `${name} matches nothing; check its select`];
+  });
   const missing = plans.filter(
     ({ reading }) => reading.kind === 'noTarget' && reading.why.kind === 'notOffered',
   );
@@ -41,7 +45,7 @@ export function checkFleet(plans: readonly PolicyPlan[]): FleetCheck {
     policies,
     overlaps,
     warnings: [
-      ...empty.map(({ policy }) => `${policy} matches nothing`),
+      ...selectingNone,
       ...missing.map(({ policy }) => `${policy.name} starts nothing until its build is on offer`),
       ...plans.flatMap(({ policy }, index) => unmatchedWaves(policy, claims[index]?.members ?? [])),
       ...overlaps.map(overlapWords),

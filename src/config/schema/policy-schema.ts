@@ -172,7 +172,7 @@ export const PolicySchema = z
   })
   .refine(({ isolate, isolateStrata }) => isolateStrata === undefined || isolate === 'strata', {
     path: ['isolateStrata'],
-    error: 'says the same as isolate, which is given, too; leave it out',
+    error: 'is another way to write isolate, which is given, too; leave one of them out',
   })
   .check(wholeCheck(reportShortWindows))
   .check(wholeCheck(reportManyPatterns))

@@ -34,6 +34,9 @@ export function leftOutLine(shown: readonly ShownLeftOut[]): string {
   return shown.map(({ reason, count }) => `${reason}: ${count}`).join(' · ');
 }
 
+export const emptyInventoryWords =
+  'the inventory holds no installed collector: check that the access key may see collectors, and the base URL';
+
 /** Why a plan is empty: no collector exists, none is selected, or none can be upgraded now. */
 export function nobodyPlannedWords({
   targetBuild,
@@ -42,8 +45,7 @@ export function nobodyPlannedWords({
   readonly targetBuild: string;
   readonly leftOut: ReadonlyArray<{ readonly kind: LeftOutKind }>;
 }): string {
-  if (leftOut.length === 0)
-    return 'the inventory holds no installed collector: check that the access key may see collectors, and the base URL';
+  if (leftOut.length === 0) return emptyInventoryWords;
   if (leftOut.every(({ kind }) => kind === 'notSelected' || kind === 'excluded'))
     return `the policy matches nothing: none of the ${leftOut.length} installed collectors is selected; check select in the policy`;
   return `no collector can be upgraded to ${targetBuild} now`;

@@ -41,6 +41,6 @@ describe('the end of a daemon', () => {
     await vi.advanceTimersByTimeAsync(9_000);
     expect(await ended).toBe(end);
     expect(cutMs).toBe(afterMs);
-    expect(describeEnd(end)).toContain('their time was over');
+    expect(describeEnd(end)).toContain('took too long');
   });
 });

@@ -236,8 +236,8 @@ describe('policies that claim the same collectors', () => {
 });
 
 describe('a config beside its fleet', () => {
-  const fleet = aFleet(10, (id) => ({ build: id === 1 ? targetBuild : oldBuild }));
-  const planOf = (name: string, ids: readonly number[]) => {
+  const ten = aFleet(10, (id) => ({ build: id === 1 ? targetBuild : oldBuild }));
+  const planOf = (name: string, ids: readonly number[], fleet = ten) => {
     const policy = aPolicy({ name, select: { include: { id: ids }, exclude: [{ id: [9] }] } });
     const reading: PlanReading = { kind: 'planned', plan: makePlan(policy, targetBuild, fleet, name), fleet };
     return { policy, reading };
@@ -249,7 +249,11 @@ describe('a config beside its fleet', () => {
       'all: selects 3 of 10 installed collectors',
       'none: selects 0 of 10 installed collectors',
     ]);
-    expect(warnings).toEqual(['none matches nothing']);
+    expect(warnings).toEqual(['none matches nothing; check its select']);
+    const { warnings: ofNone } = checkFleet([planOf('all', [1], aFleet(0))]);
+    expect(ofNone).toEqual([
+      expect.stringMatching(/^all: .* no installed collector: check that the access key/),
+    ]);
   });
 
   it('warns of a wave whose match matches no selected collector, and of a build that is not on offer', () => {

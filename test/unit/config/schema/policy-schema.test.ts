@@ -226,7 +226,7 @@ describe('a policy', () => {
 
   it('refuses `isolateStrata` beside another `isolate`', () => {
     expect(problemsIn(withRollout('isolate: attributes\nisolateStrata: true'))).toEqual([
-      expect.stringContaining('says the same as isolate'),
+      expect.stringContaining('another way to write isolate'),
     ]);
   });
 });
