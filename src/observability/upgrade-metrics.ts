@@ -1,5 +1,6 @@
 import type { RolloutEvent, RolloutEventName } from '../rollout/model/events.ts';
 import { type EndState, endStates } from '../rollout/model/upgrade.ts';
+import { turnReasonKinds } from '../rollout/model/upgrade-reason.ts';
 import { failureClasses } from '../rollout/upgrade/failure-classes.ts';
 import { isDuration, type Series } from './series.ts';
 
@@ -54,6 +55,11 @@ export function makeUpgradeMetrics({ counter, histogram }: Series) {
     'Attempts that ended, by the class of their failure or by their outcome.',
     ['policy', 'class'],
   );
+  const putBacks = counter(
+    'upgrade_put_backs_total',
+    'Upgrades that released their slot before their create request was sent, by reason.',
+    ['policy', 'reason'],
+  );
   const durations = histogram(
     'upgrade_duration_seconds',
     'Time from the first upgrade task of a collector until its upgrade ended, whatever the outcome.',
@@ -76,6 +82,7 @@ export function makeUpgradeMetrics({ counter, histogram }: Series) {
       for (const outcome of endStates) outcomes.inc({ policy, outcome }, 0);
       for (const attemptClass of attemptClasses) attempts.inc({ policy, class: attemptClass }, 0);
       for (const event of countedEvents) rolloutEvents.inc({ policy, event }, 0);
+      for (const reason of turnReasonKinds) putBacks.inc({ policy, reason }, 0);
       durations.zero({ policy });
     },
     /** Counts an event. Shared state is not counted here, but read at each scrape. */
@@ -83,6 +90,9 @@ export function makeUpgradeMetrics({ counter, histogram }: Series) {
       const { policy, durationMs, seenDelayMs } = event;
       const counted = countedEvents.find((name) => name === event.event);
       if (counted !== undefined) rolloutEvents.inc({ policy, event: counted });
+      const putBackFor = turnReasonKinds.find((kind) => kind === event.reasonKind);
+      const isPutBack = event.event === 'upgrade.pending' || event.event === 'upgrade.retrying';
+      if (isPutBack && putBackFor !== undefined) putBacks.inc({ policy, reason: putBackFor });
       const attemptClass = attemptClassOf(event);
       if (attemptClass !== undefined) attempts.inc({ policy, class: attemptClass });
       if (isDuration(seenDelayMs)) seenDelays.observe(seenDelayMs / 1_000);

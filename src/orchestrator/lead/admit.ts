@@ -31,6 +31,11 @@ export async function admit(
     parts.register.holdsOf(ids),
     parts.store.loadUpgrades(rollout.id, ids),
   ]);
+  const strays = strayRetries(view, ids, upgrades);
+  if (strays.length > 0) {
+    await parts.store.dropStrayRetries(rollout.id, strays);
+    return 'stale';
+  }
   const wasWithdrawn = await withdrawHeld(parts, view, fence, { holds, picked: upgrades });
   if (wasWithdrawn) return 'changed';
   const trustedSince = parts.trustedSince?.() ?? 0;
@@ -56,6 +61,24 @@ export async function admit(
     if (admitted.has(after.identity.collectorId)) for (const event of events) parts.sink.report(event);
   }
   return admitted.size === 0 ? 'stale' : 'changed';
+}
+
+/** Picked retries that do not fit their records. Admitting them again and again would change nothing. */
+function strayRetries(
+  { candidates }: RolloutView,
+  ids: readonly number[],
+  upgrades: readonly Upgrade[],
+): ReadonlyArray<{ readonly collectorId: number; readonly lane: number }> {
+  const picked = new Set(ids);
+  const records = new Map(upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));
+  return candidates.flatMap(({ lane, retries }) =>
+    retries.flatMap(({ collectorId }) => {
+      if (!picked.has(collectorId)) return [];
+      const record = records.get(collectorId);
+      const fits = record?.progress.state === 'retrying' && record.identity.lane === lane;
+      return fits ? [] : [{ collectorId, lane }];
+    }),
+  );
 }
 
 /** Collectors that an operator holds leave the rollout when their turn comes (P5). */

@@ -193,6 +193,14 @@ export interface RolloutStore {
     fence: Fence,
   ): Promise<readonly number[]>;
   /**
+   * Removes candidates that do not fit their record, which an earlier version may have left: the record names another lane,
+   * or is no longer retrying. A candidate that fits stays.
+   */
+  dropStrayRetries(
+    rolloutId: string,
+    retries: ReadonlyArray<{ readonly collectorId: number; readonly lane: number }>,
+  ): Promise<void>;
+  /**
    * Saves changes of one rollout in one write; a record that has changed is left out. `tripAbove`: if a change raises the
    * wave's weighted failures above it, the brake is set in the same write, and no create is sent after it.
    * @returns the collectors saved; none if the guard does not hold

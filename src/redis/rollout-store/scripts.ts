@@ -95,6 +95,13 @@ export const writeUpgradesScript = defineScript({
   result: z.array(z.enum(['saved', 'stale', 'braked'])),
 });
 
+export const dropStrayRetriesScript = defineScript({
+  file: new URL('./lua/drop-stray-retries.lua', import.meta.url),
+  keys: ['records', 'retries'],
+  args: { members: 'json' },
+  result: isDone,
+});
+
 export const snapshotScript = defineScript({
   file: new URL('./lua/snapshot.lua', import.meta.url),
   keys: ['records', 'counters'],

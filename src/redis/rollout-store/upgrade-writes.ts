@@ -4,7 +4,7 @@ import type { CapDomain } from '../../rollout/model/plan-groups.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { runScript } from '../connection/script.ts';
 import { findCorruptUpgrades, repairUpgrades } from './repair-upgrades.ts';
-import { countFreshIntentsScript, writeUpgradesScript } from './scripts.ts';
+import { countFreshIntentsScript, dropStrayRetriesScript, writeUpgradesScript } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
 import { encodeChange } from './upgrade-index.ts';
 
@@ -35,6 +35,17 @@ export function makeUpgradeWrites(store: StoreContext) {
       const guard = { mode: 'intent', rolloutRev } as const;
       const [verdict] = await write(change.after.identity.rolloutId, guard, [change]);
       return verdict ?? 'stale';
+    },
+
+    dropStrayRetries: async (rolloutId, retries) => {
+      const members = retries.map(({ collectorId, lane }) => ({
+        id: String(collectorId),
+        lane: String(lane),
+      }));
+      await runScript(commands, dropStrayRetriesScript, {
+        keys: ofRollout(rolloutId).keys,
+        args: { members },
+      });
     },
 
     countFreshIntents: (rolloutId, withinMs) =>

@@ -51,6 +51,8 @@ export function makeUpgradeWrites(state: MemoryState) {
       const isRefused = isFencedOff || (rolloutRev ?? rev) !== rev;
       return transitionAll(changes, ({ tripAbove }) => ({ mode: 'save', tripAbove, isRefused }));
     },
+    // Its retries are always those of the records.
+    dropStrayRetries: async () => {},
     saveIntent: async (change, rolloutRev) => transition(state, change, { mode: 'intent', rolloutRev }),
   } satisfies Partial<RolloutStore>;
 }

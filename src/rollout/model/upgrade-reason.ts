@@ -28,6 +28,17 @@ type TurnReason =
   | { readonly kind: 'windowCloses' }
   | { readonly kind: 'buildNotOffered' };
 
+/** The kinds of reasons for which an upgrade is put back. */
+export const turnReasonKinds = [
+  'rolloutStopped',
+  'braked',
+  'inventory',
+  'policyChanged',
+  'stratumHeld',
+  'windowCloses',
+  'buildNotOffered',
+] as const satisfies readonly TurnReason['kind'][];
+
 /** Why an upgrade waits without a slot. */
 type DeferReason =
   | { readonly kind: 'notAlive' }

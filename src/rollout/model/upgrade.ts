@@ -85,6 +85,8 @@ export interface UpgradeTally {
   readonly deferredMs?: DurationMs;
   /** How often the rollout's limits had changed when it was admitted; absent if never. */
   readonly turnChanges?: number;
+  /** How often it has been put back since a create of it last left; absent if never. */
+  readonly putBacks?: number;
   /** When the first task was created, for the duration. */
   readonly firstStartedAt: EpochMs | null;
   /** The latest attempts, oldest first; absent before the first. */

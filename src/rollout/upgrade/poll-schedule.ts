@@ -25,6 +25,10 @@ const heartbeatShare = heartbeatMaxMs / 300_000;
 
 const deferredPollMaxMs = 30 * 60_000;
 
+// A pause, a reload or a closing window puts an upgrade back once or twice. The longest wait is that of a scan that fails.
+const putBacksFree = 2;
+const putBackWait: { readonly min: DurationMs; readonly max: DurationMs } = { min: 60_000, max: 15 * 60_000 };
+
 interface TaskTimes {
   readonly startedAt: EpochMs;
   readonly deadlineAt: EpochMs;
@@ -116,4 +120,10 @@ function after(at: EpochMs, waitMs: DurationMs): EpochMs {
 /** Postpones the poll of an upgrade that a page showed unchanged, unless the poll is already due. */
 export function postpone(dueAt: EpochMs, at: EpochMs, until: EpochMs): EpochMs {
   return dueAt <= at ? dueAt : Math.max(dueAt, until);
+}
+
+/** How long an upgrade waits after it was put back this often; 0 for the first times. */
+export function putBackWaitMs(putBacks: number): DurationMs {
+  if (putBacks <= putBacksFree) return 0;
+  return Math.min(putBackWait.max, putBackWait.min * 2 ** (putBacks - putBacksFree - 1));
 }

@@ -20,6 +20,7 @@ import {
   longRetryAt,
   nextAgainAt,
   nextDeferredPollAt,
+  putBackWaitMs,
   retryAt,
 } from './poll-schedule.ts';
 
@@ -51,16 +52,20 @@ export function to(
 /** Drops the parts of the tally that do not belong to this state. */
 function tallyIn(state: UpgradeProgress['state'], tally: UpgradeTally): UpgradeTally {
   // The usual case, without a copy.
-  if (!('unansweredSince' in tally || 'deferredMs' in tally || 'turnChanges' in tally)) return tally;
-  const { unansweredSince: _answered, deferredMs, turnChanges, ...kept } = tally;
+  if (!partial.some((part) => part in tally)) return tally;
+  const { unansweredSince: _answered, deferredMs, turnChanges, putBacks, ...kept } = tally;
   const isBefore = isNotStarted(state) || state === 'starting';
   const hasTurn = state === 'queued' || state === 'starting';
   return {
     ...kept,
     ...(isBefore && deferredMs !== undefined ? { deferredMs } : {}),
     ...(hasTurn && turnChanges !== undefined ? { turnChanges } : {}),
+    ...(isNotStarted(state) && putBacks !== undefined ? { putBacks } : {}),
   };
 }
+
+/** Parts of the tally that only some states have. */
+const partial = ['unansweredSince', 'deferredMs', 'turnChanges', 'putBacks'] as const;
 
 /** Queues an admitted upgrade, which has a slot now. */
 export function takeTurn(
@@ -72,10 +77,16 @@ export function takeTurn(
   return to(upgrade, { state: 'queued', ...waiting, startBy }, turn);
 }
 
-/** Releases the slot without spending an attempt. */
+/**
+ * Releases the slot without spending an attempt. What prevents the create should also prevent the next admission. Where it
+ * does not, the upgrade would turn for ever, so it waits from the third time on.
+ */
 export function putBack(upgrade: UpgradeIn<'queued' | 'starting'>, { at, reason }: Cause): Upgrade {
-  if (upgrade.tally.attempts === 0) return to(upgrade, { state: 'pending', reason });
-  return to(upgrade, { state: 'retrying', dueAt: at, reason });
+  const putBacks = (upgrade.tally.putBacks ?? 0) + 1;
+  const waitMs = putBackWaitMs(putBacks);
+  if (waitMs === 0 && upgrade.tally.attempts === 0)
+    return to(upgrade, { state: 'pending', reason }, { putBacks });
+  return to(upgrade, { state: 'retrying', dueAt: at + waitMs, reason }, { putBacks });
 }
 
 /** Enters `upgrading`: the task is running. */

@@ -104,6 +104,17 @@ describe('makeEventSink', () => {
     );
   });
 
+  it('counts upgrades that are put back, by reason', async () => {
+    const { sink, count } = aSink();
+    sink.report(aRolloutEvent({ event: 'upgrade.pending', reasonKind: 'stratumHeld' }));
+    sink.report(aRolloutEvent({ event: 'upgrade.retrying', reasonKind: 'stratumHeld' }));
+    sink.report(aRolloutEvent({ event: 'upgrade.retrying', reasonKind: 'task' }));
+    sink.report(aRolloutEvent({ event: 'upgrade.withdrawn', reasonKind: 'rolloutOver' }));
+    const of = (reason: string) =>
+      count(`upwave_upgrade_put_backs_total{policy="production",reason="${reason}"}`);
+    expect(await Promise.all(['stratumHeld', 'policyChanged', 'task'].map(of))).toEqual([2, 0, undefined]);
+  });
+
   it.each<readonly [LogLevel, DaemonNote]>([
     ['info', { event: 'scan.finished', policy: 'production', result: 'nothing to do' }],
     ['warn', { event: 'scan.failed', policy: 'production', reason: 'the service does not answer' }],

@@ -13,9 +13,13 @@ end
 
 -- Adds a collector to the sorted sets that its index names, and removes it from the others. The score of an intent is the
 -- instant of its first write: saving the record again before the create is answered keeps it. `isNewIntent` replaces it.
-local function placeRecord(id, index, isNewIntent)
+-- `formerLane`: the lane in the record that this one replaces. A retry is kept under its lane, so it leaves that one.
+local function placeRecord(id, index, isNewIntent, formerLane)
   placeIn(pendingKey, index.pending, id)
   placeIn(dueKey, index.due, id)
+  if formerLane and formerLane ~= index.lane then
+    redis.call('ZREM', retriesKey, id .. ':' .. formerLane)
+  end
   placeIn(retriesKey, index.retry, id .. ':' .. index.lane)
   placeIn(missedKey, index.missed, id)
   if not index.intent then

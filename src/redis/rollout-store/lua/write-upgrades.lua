@@ -66,7 +66,8 @@ local function permission(change)
   return 'yes'
 end
 
--- Returns `fresh` for a change to apply, `repeated` for one that was applied before, else the verdict; or nil and an error.
+-- Returns `fresh` for a change to apply, with the lane of the record before; `repeated` for one that was applied before;
+-- else the verdict; or nil and an error.
 local function judge(change)
   local kept = redis.call('HGET', recordsKey, change.id)
   if not kept or not isThere then
@@ -74,6 +75,7 @@ local function judge(change)
   end
   local mark, json = openRecord(kept)
   local isRepeated = json == change.record and (mark == write or mode ~= 'intent')
+  local formerLane = nil
   if not isRepeated then
     local isRead, record = pcall(cjson.decode, json or '')
     local isRecord = isRead and type(record) == 'table' and type(record.progress) == 'table'
@@ -84,6 +86,8 @@ local function judge(change)
     if record.rev ~= change.rev or record.progress.state ~= change.state then
       return 'stale'
     end
+    local identity = type(record.identity) == 'table' and record.identity or {}
+    formerLane = identity.lane and string.format('%.0f', identity.lane)
   end
   -- An intent that is sent again after a long time must not pass a brake that was set meanwhile, nor a changed rollout.
   if isRepeated and mode ~= 'intent' then
@@ -93,7 +97,7 @@ local function judge(change)
   if allowed ~= 'yes' then
     return allowed
   end
-  return isRepeated and 'repeated' or 'fresh'
+  return isRepeated and 'repeated' or 'fresh', formerLane
 end
 
 local function count(change)
@@ -115,15 +119,15 @@ end
 local verdicts = {}
 local isChanged = false
 for at, change in ipairs(changes) do
-  local verdict, broken = judge(change)
-  if broken then
-    return redis.error_reply(broken)
+  local verdict, detail = judge(change)
+  if not verdict then
+    return redis.error_reply(detail)
   end
   if verdict == 'fresh' then
     redis.call('HSET', recordsKey, change.id, markedRecord(write, change.record))
     isChanged = true
     count(change)
-    placeRecord(change.id, change.index, mode == 'intent')
+    placeRecord(change.id, change.index, mode == 'intent', detail)
     appendEvents(eventsKey, change.events)
   end
   verdicts[at] = (verdict == 'fresh' or verdict == 'repeated') and 'saved' or verdict

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
+import type { RolloutStore, UpgradeChange } from '../../../../src/orchestrator/ports/rollout-store.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { Outcomes } from '../../../../src/rollout/model/attributes.ts';
@@ -99,7 +99,7 @@ function sortedOutcomes({ failed, succeeded }: Outcomes) {
   };
 }
 
-const saves = ['save', 'trip', 'repeat', 'rival', 'outdated', 'many'] as const;
+const saves = ['save', 'trip', 'repeat', 'rival', 'outdated', 'many', 'move'] as const;
 const others = ['intent', 'admit', 'rejoin', 'join', 'replan', 'freeze', 'rollback'] as const;
 const rolloutSaves = {
   pause: [{ state: 'paused' }, 'set'],
@@ -123,7 +123,7 @@ interface Wish {
 
 function aWish(): fc.Arbitrary<Wish> {
   return fc.record({
-    kind: fc.constantFrom(...saves, ...saves, ...others, ...others, 'admit', ...rolloutWishes),
+    kind: fc.constantFrom(...saves, ...saves, ...others, ...others, 'admit', 'move', ...rolloutWishes),
     collectorId: fc.integer({ min: 1, max: 8 }),
     state: fc.constantFrom(...upgradeStates),
     instant: fc.integer({ min: 1, max: 1_000 }),
@@ -186,6 +186,7 @@ async function grant(store: RolloutStore, wish: Wish, instant: number): Promise<
     case 'rival':
     case 'outdated':
     case 'many':
+    case 'move':
       return grantOfUpgrade(store, { ...wish, kind, instant, rolloutRev: expectedRev });
     default: {
       const [changes, brake] = rolloutSaves[kind];
@@ -225,6 +226,8 @@ async function grantOfUpgrade(
       const tripping = changes.map((each) => ({ ...each, tripAbove: 3 }));
       return store.saveUpgrades(rolloutId, tripping, { rolloutRev, fence });
     }
+    case 'move':
+      return [await saveUpgrade(store, change), await saveUpgrade(store, movedOf(change.after))];
     case 'rejoin':
       return store.rejoin(rolloutId, [change], rolloutRev);
     case 'intent':
@@ -238,6 +241,13 @@ async function grantOfUpgrade(
     default:
       return saveUpgrade(store, change);
   }
+}
+
+/** As a held group is moved: another lane and stratum in the same state. */
+function movedOf(before: Upgrade): UpgradeChange {
+  const { lane, stratum } = before.identity;
+  const identity = { ...before.identity, lane: (lane + 1) % 2, stratum: (stratum + 1) % 3 };
+  return { before, after: { ...before, identity, rev: before.rev + 1 }, events: [] };
 }
 
 function changedOf(before: Upgrade | undefined, state: UpgradeState, instant: number): Upgrade {

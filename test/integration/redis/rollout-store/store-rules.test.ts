@@ -114,6 +114,18 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       await saveUpgrade(store, admitted(await load(5)));
       expect((await view({ now })).candidates[0]?.retries).toEqual([due(2), due(1)]);
     });
+
+    it('include a due retry once, under its present lane, when its group is moved', async () => {
+      const retrying = anUpgrade(anyProgress('retrying', startedAt), { collectorId: 1, order: 1, lane: 2 });
+      await freeze({ rollout: aRollout(), upgrades: [retrying], groups: lanes(13) });
+      const before = await load(1);
+      const after = { ...before, identity: { ...before.identity, lane: 12 }, rev: before.rev + 1 };
+      await saveUpgrade(store, { before, after, events: [] });
+      const retries = [{ collectorId: 1, order: startedAt }];
+      expect((await view()).candidates).toEqual([{ lane: 12, retries, pending: [] }]);
+      await saveUpgrade(store, admitted(after));
+      expect((await view()).candidates).toEqual([]);
+    });
   });
 
   describe('counters', () => {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { endStates, type Upgrade, type UpgradeState } from '../../../../src/rollout/model/upgrade.ts';
+import {
+  dueAtOf,
+  endStates,
+  type Upgrade,
+  type UpgradeState,
+} from '../../../../src/rollout/model/upgrade.ts';
 import { evolve, nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import { freshForMs } from '../../../../src/rollout/upgrade/step.ts';
@@ -413,6 +418,34 @@ describe('a window that closes (P7)', () => {
     expect(afterFacts(aQueuedOne({}, { attempts: 1 }), putBack)).toMatchObject({
       progress: { state: 'retrying', dueAt: startBy + 1 },
     });
+  });
+});
+
+describe('an upgrade that is put back again and again', () => {
+  const putBackAt = (at: number): UpgradeFact => ({ kind: 'putBack', at, reason });
+  const turns = (count: number, from = pending) =>
+    Array.from({ length: count }).reduce<Upgrade>(
+      (upgrade) => afterFacts(upgrade, admitted(t), putBackAt(t)),
+      from,
+    );
+
+  it('waits from the third time on, twice as long each time, and a quarter of an hour at most', () => {
+    expect(turns(2).progress).toEqual({ state: 'pending', reason });
+    const waits = [3, 4, 5, 6, 7, 20].map((count) => turns(count).progress);
+    const minutesOf = (count: number) => ({ state: 'retrying', dueAt: t + count * minutes, reason });
+    expect(waits).toEqual([1, 2, 4, 8, 15, 15].map(minutesOf));
+    const tried = aRetryingOne(t, 'again', { attempts: 1 });
+    expect([1, 2, 3].map((count) => dueAtOf(turns(count, tried)))).toEqual([t, t, t + minutes]);
+  });
+
+  it('counts anew once a create has left', () => {
+    const left = afterFacts(
+      turns(2),
+      admitted(t),
+      { kind: 'createSent', at: t },
+      { kind: 'createNotSent', at: t },
+    );
+    expect(afterFacts(left, putBackAt(t)).progress).toEqual({ state: 'pending', reason });
   });
 });
 
