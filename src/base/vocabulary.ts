@@ -52,6 +52,7 @@ export const upgradeReasonKinds = [
   'rolloutStopped',
   'braked',
   'inventory',
+  'policyMissing',
   'policyChanged',
   'stratumHeld',
   'windowCloses',

@@ -3,6 +3,7 @@ import { sleepForReal } from '../base/waiting.ts';
 import { makeReportFolder } from '../observability/report-folder.ts';
 import { makeConfigs } from '../orchestrator/configs/configs.ts';
 import { makeAccounts } from '../orchestrator/records/judge-accounts.ts';
+import { makePolicyClaims } from '../orchestrator/records/policy-claims.ts';
 import { makeSharedAttributes } from '../orchestrator/records/shared-attributes.ts';
 import { makeStoreMemory } from '../orchestrator/recovery/data-loss.ts';
 import {
@@ -63,12 +64,14 @@ export function makeEngine(context: DaemonContext) {
   });
   const names = makeQueueNames(keyPrefix);
   const onQueueError = makeQueueErrorReporter({ logger, clock, learnRefusal: redis.learnRefusal });
+  const configs = makeConfigs({ register: configRegister, sink, clock, followsSchedule });
   /** Dependencies of every use case. */
   const shared = {
     ...common,
     sharedAttributes: makeSharedAttributes(),
     accounts: makeAccounts({ ...common, backgroundTasks, readMark }),
-    configs: makeConfigs({ register: configRegister, sink, clock, followsSchedule }),
+    configs,
+    claims: makePolicyClaims({ ...ports, clock, policies, configs }),
     random: Math.random,
     answerWithinMs,
     forecast: live.forecast,

@@ -12,6 +12,8 @@ import { outageLeftMs } from '../rollout/status/api-budget-status.ts';
 
 export interface ReportAtStartParts extends FindOrphansParts {
   readonly store: FindOrphansParts['store'] & Pick<RolloutStore, 'loadRollout'>;
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
   readonly accounts: Pick<Accounts, 'statusOf'>;
   readonly configs: Pick<Configs, 'beat' | 'living'>;
   readonly commands: RedisCommands;

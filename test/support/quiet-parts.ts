@@ -9,6 +9,7 @@ export const quietParts = {
   answerWithinMs: 35_000,
   random: () => 0.5,
   policies: ['production'],
+  claims: { names: async () => ['production', 'other'], isMissing: (_policy: string) => false },
   observations: { note: () => undefined, find: () => undefined },
 };
 

@@ -174,7 +174,8 @@ function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Acco
   const { why } = result;
   const reason = scanWords(result);
   if (why.kind === 'misconfigured') return new UsageFailure(reason);
-  if (why.kind === 'shortInventory') return new CommandFailure(exitCodes.heldOrNeedsAPerson, reason);
+  if (why.kind === 'shortInventory' || why.kind === 'stillRunning')
+    return new CommandFailure(exitCodes.heldOrNeedsAPerson, reason);
   return noAnswer(config, why, reason);
 }
 

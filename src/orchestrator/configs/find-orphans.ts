@@ -1,7 +1,6 @@
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
-import type { ScanBook } from '../ports/scan-book.ts';
-import type { Configs } from './configs.ts';
+import type { PolicyClaims } from '../records/policy-claims.ts';
 
 /** An open rollout whose policy is not in the config: it waits until the policy is back, or until a person aborts it. */
 export interface OrphanedRollout {
@@ -13,27 +12,13 @@ export interface OrphanedRollout {
 
 export interface FindOrphansParts {
   readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadRollout'>;
-  readonly scans: Pick<ScanBook, 'read'>;
-  /** Names of all policies of the config. */
-  readonly policies: readonly string[];
-  readonly configs?: Pick<Configs, 'living'>;
-}
-
-/** The policies of this daemon's config, and of those of the other running daemons, which may be newer. */
-export function knownPolicies({
-  policies,
-  configs,
-}: Pick<FindOrphansParts, 'policies' | 'configs'>): ReadonlySet<string> {
-  const others = configs?.living().others ?? [];
-  return new Set([...policies, ...others.flatMap((each) => each.configs.map(({ policy }) => policy))]);
+  readonly claims: PolicyClaims;
 }
 
 /** Finds rollouts of policies that scanned once, and are no longer in the config, such as a renamed one. */
 export async function findOrphans(parts: FindOrphansParts): Promise<readonly OrphanedRollout[]> {
-  const entries = await parts.scans.read();
-  const known = knownPolicies(parts);
-  const gone = new Set(entries.map(({ policy }) => policy).filter((policy) => !known.has(policy)));
-  const ids = await parts.store.activeRolloutIds([...gone]);
+  const missing = (await parts.claims.names()).filter(parts.claims.isMissing);
+  const ids = await parts.store.activeRolloutIds(missing);
   const rollouts = await Promise.all(ids.map((id) => parts.store.loadRollout(id)));
   return rollouts.flatMap((rollout) =>
     rollout === undefined ? [] : [{ id: rollout.id, policy: rollout.policy.name, state: rollout.state }],

@@ -1,8 +1,7 @@
 import type { DurationMs } from '../../base/time.ts';
 import { withEitherSignal } from '../../base/waiting.ts';
-import { isRolloutEnd } from '../../rollout/model/rollout.ts';
 import type { Configs } from '../configs/configs.ts';
-import { type FindOrphansParts, findOrphans } from '../configs/find-orphans.ts';
+import { findOrphans } from '../configs/find-orphans.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { Fence, LeaderLease } from '../ports/leader.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
@@ -10,7 +9,9 @@ import { type WatchParts, watch } from '../watch/watch-fleet.ts';
 import { packHistory } from './pack-history.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
 
-export interface LeadParts extends ReconcileParts, WatchParts, Pick<FindOrphansParts, 'scans' | 'configs'> {
+export interface LeadParts extends ReconcileParts, WatchParts {
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
   /** The request rate of all daemons of the access key together. */
   readonly requestsPerSecond: number;
   readonly lease: LeaderLease;
@@ -111,10 +112,9 @@ async function reconcileAll(
   let wakeAt = Number.POSITIVE_INFINITY;
   const reconcileActive = async () => {
     const active = await parts.store.activeRolloutIds(parts.policies);
-    // Nobody else closes a rollout that was aborted because its policy is gone.
+    // Nobody else delivers lost steps of a rollout whose policy is gone, or closes it after an abort. It admits no more.
     const orphans = Number.isFinite(overdue) ? await findOrphans(parts) : [];
-    const ended = orphans.filter(({ state }) => isRolloutEnd(state)).map(({ id }) => id);
-    for (const rolloutId of [...active, ...ended]) {
+    for (const rolloutId of [...active, ...orphans.map(({ id }) => id)]) {
       const one = () => reconcile(parts, rolloutId, fence, overdue, signal);
       // The fault of one rollout must not stop the others.
       const wake = await attempt(parts, one, null, rolloutId);

@@ -64,8 +64,9 @@ export async function reconcile(
   for (let passNumber = 0; passNumber < passesMax; passNumber += 1) {
     if (signal?.aborted === true) return null;
     const now = parts.clock.now();
-    const seen = await loadRolloutView(parts, rolloutId, { now, overdueBefore: now - overdueMs, pageSize });
-    if (seen === undefined) return null;
+    const loaded = await loadRolloutView(parts, rolloutId, { now, overdueBefore: now - overdueMs, pageSize });
+    if (loaded === undefined) return null;
+    const seen = { ...loaded, isPolicyMissing: parts.claims.isMissing(loaded.rollout.policy.name) };
     const view = seen.rollout.policy.isolate === 'attributes' ? await withSharedAttribute(parts, seen) : seen;
     const decided = decide(view, now);
     const { requestsPerSecond } = parts;

@@ -18,6 +18,7 @@ import type { Fence } from '../ports/leader.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import { type ChangeRolloutParts, changeRollout, saveRolloutFact } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.ts';
+import type { PolicyClaims } from '../records/policy-claims.ts';
 import {
   listAllUpgrades,
   listUpgradesIn,
@@ -29,8 +30,7 @@ import { judgeInventory } from '../watch/judge-inventory.ts';
 
 export interface RollbackParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
-  /** Names of all policies of the config. */
-  readonly policies: readonly string[];
+  readonly claims: PolicyClaims;
 }
 
 /**
@@ -227,13 +227,13 @@ function failed(parts: RollbackParts, rollout: Rollout, detail: string): 'again'
  * @param of the policy that upgraded them, and the offered builds
  */
 export async function divideUpgraded(
-  { store, register, policies }: Pick<RollbackParts, 'store' | 'register' | 'policies'>,
+  parts: Pick<RollbackParts, 'store' | 'register' | 'claims'>,
   upgrades: readonly Upgrade[],
   of: { readonly policy: string; readonly builds: readonly Build[] },
 ): Promise<{ readonly toRollBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] }> {
   const ids = upgrades.map(({ identity: { collectorId } }) => collectorId);
-  const claimed = await claimedByOthers(store, { policy: of.policy, policies }, ids);
-  const held = new Set((await register.holdsOf(ids)).map(({ collectorId }) => collectorId));
+  const { claimed } = await claimedByOthers(parts, of.policy, ids);
+  const held = new Set((await parts.register.holdsOf(ids)).map(({ collectorId }) => collectorId));
   const staying = ({ identity: { fromBuild, collectorId } }: Upgrade) => {
     if (!isOffered(fromBuild, of.builds)) return 'buildNotOffered';
     if (claimed.has(collectorId)) return 'claimed';

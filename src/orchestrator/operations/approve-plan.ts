@@ -11,14 +11,14 @@ import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
+import type { PolicyClaims } from '../records/policy-claims.ts';
 import { listAllUpgrades } from '../records/read-records.ts';
 import { makePlanMemory, readPlan } from '../scan/read-plan.ts';
 import { judgeInventory } from '../watch/judge-inventory.ts';
 
 export interface ApprovePlanParts extends ChangeRolloutParts {
   readonly fleet: FleetService;
-  /** Names of all policies of the config. */
-  readonly policies: readonly string[];
+  readonly claims: PolicyClaims;
 }
 
 // In a large fleet, collectors always come and go. A plan that was just made again, and shown with its drift, is approved
@@ -40,14 +40,14 @@ export async function refuseApproval(
   const { policy } = rollout;
   const memory = makePlanMemory(parts, {
     policy: policy.name,
-    policies: parts.policies,
     history: await earlierRollouts(parts, rollout),
     at: now,
   });
   const reading = await readPlan(parts, policy, rollout.id, memory, signal);
   if (!reading.ok) return { kind: 'fleetUnread', reason: describeFailure(reading.failure) };
   if (reading.value.kind === 'noTarget') return { kind: 'noTarget', why: reading.value.why };
-  const { plan, fleet } = reading.value;
+  const { plan, fleet, stillRunning } = reading.value;
+  if (stillRunning !== undefined) return { kind: 'stillRunning', ...stillRunning };
   const verdict = await judgeInventory(parts, rollout, fleet);
   if (verdict.kind === 'implausible') return { kind: 'inventory', why: verdict.why };
   if (plan.hash === rollout.planHash) return undefined;

@@ -8,6 +8,7 @@ import { type FindOrphansParts, findOrphans, type OrphanedRollout } from '../con
 import {
   lastGoodScan,
   latestScan,
+  type ScanBook,
   type ScanEntry,
   type ScanForecast,
   type ScanOutcome,
@@ -42,6 +43,9 @@ export interface PolicyStatuses {
 
 export interface ListPoliciesParts extends FindOrphansParts {
   readonly clock: Clock;
+  readonly scans: Pick<ScanBook, 'read'>;
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
   readonly forecast: ScanForecast;
   /** Default: all daemons agree. */
   readonly configs?: Pick<Configs, 'statuses' | 'versionOf' | 'living'>;

@@ -4,7 +4,7 @@ import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
 import { describeRollout, type RolloutStatus } from '../../rollout/status/status.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
-import { findOrphans, knownPolicies } from '../configs/find-orphans.ts';
+import { findOrphans } from '../configs/find-orphans.ts';
 import { eventsKeptMax } from '../ports/rollout-store.ts';
 import { loadCauses } from '../records/load-causes.ts';
 import { loadRolloutSummary, withSharedAttribute } from '../records/read-records.ts';
@@ -29,7 +29,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     const now = clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
-    const known = { ...view, isPolicyMissing: !knownPolicies(parts).has(view.rollout.policy.name) };
+    const known = { ...view, isPolicyMissing: parts.claims.isMissing(view.rollout.policy.name) };
     return describeRollout(await withSharedAttribute(parts, known), now, api, await loadCauses(parts, known));
   };
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>

@@ -1,18 +1,27 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
+import type { StillRunning } from '../../rollout/messages/scans.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { NoTarget } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { isEnd, isFailed } from '../../rollout/model/upgrade.ts';
+import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
+import { isEnd, isFailed, isRunning } from '../../rollout/model/upgrade.ts';
 import { type Plan, type PlanOptions, planInSteps } from '../../rollout/planning/plan.ts';
 import { type BuildAges, chooseTarget } from '../../rollout/planning/target.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { Answer, FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
+import type { PolicyClaims } from '../records/policy-claims.ts';
 
 export type PlanReading =
-  | { readonly kind: 'planned'; readonly plan: Plan; readonly fleet: FleetSnapshot }
+  | {
+      readonly kind: 'planned';
+      readonly plan: Plan;
+      readonly fleet: FleetSnapshot;
+      /** A rollout whose policy no config has, and that is upgrading collectors of this policy. */
+      readonly stillRunning: StillRunning | undefined;
+    }
   | { readonly kind: 'noTarget'; readonly why: NoTarget };
 
 /** Inputs of a plan beside the policy and the service. */
@@ -22,7 +31,12 @@ export interface PlanMemory {
     builds: readonly string[],
   ): Promise<{ readonly seen?: BuildAges; readonly held: ReadonlyMap<string, string> }>;
   /** Collectors that stay out of a plan for this build. */
-  recallCollectors(targetBuild: string, fleet: FleetSnapshot): Promise<PlanOptions>;
+  recallCollectors(targetBuild: string, fleet: FleetSnapshot): Promise<PlanRecall>;
+}
+
+export interface PlanRecall extends PlanOptions {
+  /** The rollouts, without a policy in any config, that are upgrading these collectors; absent: none. */
+  readonly unfinished?: ReadonlyMap<number, string>;
 }
 
 /** Without a store, no further inputs are known. */
@@ -51,16 +65,22 @@ export async function readPlan(
     planInSteps(policy, target.build, snapshot.value, seed, options),
     makeTurnBudget(clock),
   );
-  return { ok: true, value: { kind: 'planned', plan, fleet: snapshot.value } };
+  const stillRunning = findStillRunning(plan, options);
+  return { ok: true, value: { kind: 'planned', plan, fleet: snapshot.value, stillRunning } };
+}
+
+function findStillRunning({ leftOut }: Plan, { unfinished }: PlanRecall): StillRunning | undefined {
+  const running = leftOut.flatMap(({ collector }) => unfinished?.get(collector.id) ?? []);
+  const [rolloutId] = running;
+  if (rolloutId === undefined) return undefined;
+  return { rolloutId, running: running.filter((each) => each === rolloutId).length };
 }
 
 /** The inputs from store and register for a plan of this policy. */
 export function makePlanMemory(
-  parts: { readonly store: RolloutStore; readonly register: FleetRegister },
+  parts: ClaimsParts & { readonly register: FleetRegister },
   of: {
     readonly policy: string;
-    /** All policies of the config: their rollouts claim collectors. */
-    readonly policies: readonly string[];
     /** Earlier rollouts whose failures the next plan leaves out. */
     readonly history: readonly Rollout[];
     readonly at: EpochMs;
@@ -76,10 +96,12 @@ export function makePlanMemory(
     recallCollectors: async (targetBuild, { collectors }) => {
       const held = (await parts.register.holds()).collectors;
       const ids = collectors.map(({ id }) => id);
+      const { claimed, unfinished } = await claimedByOthers(parts, of.policy, ids);
       return {
         heldCollectors: new Set(held.map(({ collectorId }) => collectorId)),
         failedBefore: await failedBefore(parts.store, of.history, targetBuild),
-        claimed: await claimedByOthers(parts.store, of, ids),
+        claimed,
+        unfinished,
       };
     },
   };
@@ -105,20 +127,34 @@ async function failedBefore(
   return failed;
 }
 
-/** Collectors that were admitted, or failed, in a running rollout of another policy (P1). */
+interface ClaimsParts {
+  readonly store: RolloutStore;
+  readonly claims: PolicyClaims;
+}
+
+/**
+ * Collectors that running rollouts of other policies have planned, except those upgraded there (P1). A rollout whose policy
+ * no config has claims only its running upgrades, because the others never start. Those are `unfinished`, too.
+ */
 export async function claimedByOthers(
-  store: RolloutStore,
-  { policy, policies }: { readonly policy: string; readonly policies: readonly string[] },
+  { store, claims }: ClaimsParts,
+  policy: string,
   ids: readonly number[],
-): Promise<ReadonlySet<number>> {
+): Promise<{ readonly claimed: ReadonlySet<number>; readonly unfinished: ReadonlyMap<number, string> }> {
   const claimed = new Set<number>();
-  const others = await store.activeRolloutIds(policies.filter((name) => name !== policy));
-  for (const rolloutId of others) {
+  const unfinished = new Map<number, string>();
+  const others = (await claims.names()).filter((name) => name !== policy);
+  for (const rolloutId of await store.activeRolloutIds(others)) {
+    const isMissing = claims.isMissing(parseRolloutId(rolloutId).policy);
     const { upgrades, unreadable } = await store.loadUpgrades(rolloutId, ids);
-    const claiming = upgrades.filter(({ progress: { state } }) => !isEnd(state) || isFailed(state));
-    for (const { identity } of claiming) claimed.add(identity.collectorId);
+    const claiming = upgrades.filter(({ progress: { state } }) =>
+      isMissing ? isRunning(state) : !isEnd(state) || isFailed(state),
+    );
     // An unreadable record may be that of an admitted collector.
-    for (const collectorId of unreadable) claimed.add(collectorId);
+    for (const collectorId of [...claiming.map(({ identity }) => identity.collectorId), ...unreadable]) {
+      claimed.add(collectorId);
+      if (isMissing) unfinished.set(collectorId, rolloutId);
+    }
   }
-  return claimed;
+  return { claimed, unfinished };
 }

@@ -10,6 +10,7 @@ import { freezeInSteps } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { isStopped } from '../../rollout/status/explain-unplanned.ts';
 import type { FleetMemory, ScanBook, ScanEntry, ScanForecast, ScanOutcome } from '../ports/scan-book.ts';
+import type { PolicyClaims } from '../records/policy-claims.ts';
 import { nextRolloutId } from '../records/read-records.ts';
 import type { StoreMemory } from '../recovery/data-loss.ts';
 import { type CheckActiveParts, checkActive } from './check-active.ts';
@@ -20,8 +21,7 @@ import { scanAgain } from './scan-again.ts';
 export interface ScanParts extends CheckActiveParts {
   readonly scans: ScanBook;
   readonly forecast: ScanForecast;
-  /** Names of all policies of the config. */
-  readonly policies: readonly string[];
+  readonly claims: PolicyClaims;
   readonly memory: StoreMemory;
 }
 
@@ -176,7 +176,6 @@ async function prepare(
   // An operator who starts a rollout wants failed collectors to be retried.
   const memory = makePlanMemory(parts, {
     policy: policy.name,
-    policies: parts.policies,
     history: origin === 'operator' ? [] : history,
     at,
   });
@@ -189,7 +188,8 @@ async function prepare(
   const reading = await readPlan(parts, policy, id, memory, signal);
   if (!reading.ok) return { kind: 'failed', why: reading.failure };
   if (reading.value.kind === 'noTarget') return nothing(reading.value);
-  const { fleet } = reading.value;
+  const { fleet, stillRunning } = reading.value;
+  if (stillRunning !== undefined) return { kind: 'failed', why: { kind: 'stillRunning', ...stillRunning } };
   const judged = judgeFleetSize(of.before, countSteady(fleet.collectors), at);
   if (judged.refusal !== undefined) return { kind: 'failed', why: judged.refusal, fleet: judged.fleet };
   const { plan } = reading.value;

@@ -1,6 +1,7 @@
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { isUnderWay } from '../../rollout/model/upgrade.ts';
+import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
 import { nextStep } from '../../rollout/upgrade/evolve.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { classifyCreateFailure, describeFailure } from '../../rollout/upgrade/failure-classes.ts';
@@ -32,6 +33,8 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
   const { parts, rollout } = run;
   if (rollout.state !== 'running')
     return putBack(run, upgrade, { kind: 'rolloutStopped', state: rollout.state });
+  const missing = missingPolicy(run);
+  if (missing !== undefined) return putBack(run, upgrade, missing);
   if (rollout.implausibleInventory !== undefined)
     return putBack(run, upgrade, { kind: 'inventory', why: rollout.implausibleInventory.why });
   // The windows, caps and slots of its admission no longer apply (P2, P7).
@@ -53,26 +56,36 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
   return claimant === undefined ? undefined : claimedBy(run, upgrade, claimant);
 }
 
+/** A policy that was renamed or removed starts nothing more. Another policy may plan its collectors (P1, P2). */
+function missingPolicy({ parts, rollout }: Run): UpgradeReason | undefined {
+  const { name } = rollout.policy;
+  return parts.claims.isMissing(name) ? { kind: 'policyMissing', policy: name } : undefined;
+}
+
 /**
- * Stores the intent, if the create may still be sent. While it waited for the budget, another rollout may have started an
- * upgrade, the window may be closing (P7), or the last observation may be outdated (P1).
+ * Stores the intent, if the create may still be sent. While it waited for the budget, the policy may have been removed, the
+ * window may be closing (P7), or the last observation may be outdated (P1). Other rollouts are read after the intent is
+ * stored: of two that start the same collector at the same moment, at least one sees the other's intent.
  * @returns the upgrade, in `starting` if its create may be sent now
  */
 async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout } = run;
-  const claimant = await findClaimingRollout(parts, rollout, upgrade.identity.collectorId);
-  if (claimant !== undefined) return claimedBy(run, upgrade, claimant);
   const current = await refresh(run, upgrade);
   const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
   if (nextStep(current, fact.at, parts.trustedSince?.()).do !== 'start') return current;
+  const missing = missingPolicy(run);
+  if (missing !== undefined) return putBack(run, current, missing);
   const change = changeOf(parts, rollout, current, fact);
   const result = await parts.store.saveIntent(change, rollout.rev);
   if (result === 'braked') return putBack(run, current, { kind: 'braked' });
   if (result !== 'saved') return current;
   for (const event of change.events) parts.sink.report(event);
-  if (parts.clock.now() - fact.at <= sendWithinMs) return change.after;
-  reportLate(parts);
-  return record(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
+  const claimant = await findClaimingRollout(parts, rollout, upgrade.identity.collectorId);
+  const isInTime = parts.clock.now() - fact.at <= sendWithinMs;
+  if (claimant === undefined && isInTime) return change.after;
+  if (!isInTime) reportLate(parts);
+  const queued = await record(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
+  return claimant === undefined ? queued : claimedBy(run, queued, claimant);
 }
 
 /** Uses a row of the last minute instead of a poll, because returning the place in the budget would waste it. */
@@ -119,11 +132,11 @@ function claimedBy(run: Run, upgrade: Upgrade, claimant: string): Promise<Upgrad
  * same moment. A poll is not enough: during its restart, the collector still shows its old build (P1).
  */
 async function findClaimingRollout(
-  { store, policies }: StepParts,
+  { store, claims }: StepParts,
   rollout: Rollout,
   collectorId: number,
 ): Promise<string | undefined> {
-  const others = policies.filter((name) => name !== rollout.policy.name);
+  const others = (await claims.names()).filter((name) => name !== rollout.policy.name);
   if (others.length === 0) return undefined;
   const found = await store.findUpgradesOf(others, collectorId);
   // An upgrade with an unreadable record may be running.

@@ -8,14 +8,14 @@ import type { Step } from '../../rollout/upgrade/step.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFact } from '../records/change-upgrade.ts';
+import type { PolicyClaims } from '../records/policy-claims.ts';
 import type { Observations } from '../watch/observations.ts';
 
 export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
   /** Rows of the inventory of the last minute; default: none. */
   readonly observations?: Observations;
-  /** Names of all policies of the config. */
-  readonly policies: readonly string[];
+  readonly claims: PolicyClaims;
 }
 
 /** One run of a step job. */

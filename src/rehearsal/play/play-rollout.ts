@@ -175,7 +175,7 @@ function quietParts(
     answerWithinMs: 35_000,
     random: seededChance(seed),
     gates,
-    policies: [policy.name],
+    claims: { names: async () => [policy.name], isMissing: () => false },
     // No pages are read.
     observations: makeObservations(),
     backgroundTasks: {

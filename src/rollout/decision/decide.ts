@@ -40,8 +40,9 @@ export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
     };
   }
   if (view.isPolicyMissing && !isRolloutEnd(rollout.state)) {
+    // Its running upgrades are watched to their end, so a lost step is delivered again.
     const missing = { rollout: rollout.id, policy: rollout.policy.name, until: null } as const;
-    return { actions: [], blockers: [{ kind: 'policyMissing', ...missing }], wakeAt: null };
+    return { actions: deliverOverdue(view), blockers: [{ kind: 'policyMissing', ...missing }], wakeAt: null };
   }
   const { account } = view;
   const decision = isForeign(account) ? decideForeign(view, account, now) : decideByState(view, now);
@@ -50,9 +51,13 @@ export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
   return { ...decision, blockers: [...decision.blockers, blocker] };
 }
 
+function deliverOverdue({ overdue }: RolloutView): readonly Action[] {
+  return overdue.length === 0 ? [] : [{ do: 'deliver', collectorIds: overdue }];
+}
+
 function decideByState(view: AssessedView, now: EpochMs): Decision {
-  const { rollout, overdue } = view;
-  const deliver: Action[] = overdue.length === 0 ? [] : [{ do: 'deliver', collectorIds: overdue }];
+  const { rollout } = view;
+  const deliver = deliverOverdue(view);
   if (isRolloutEnd(rollout.state)) return decideEnded(view, deliver);
   switch (rollout.state) {
     case 'running':

@@ -3,6 +3,7 @@ import { accountWords } from './accounts.ts';
 import { noTargetWords } from './exclusions.ts';
 import { driftWords } from './plans.ts';
 import { rolloutReasonWords, unreadableWords } from './rollout-reasons.ts';
+import { stillRunningWords } from './scans.ts';
 import { makeWords, stateWords } from './sentences.ts';
 import { implausibleWords } from './stop-causes.ts';
 
@@ -37,6 +38,7 @@ export const refusalWords = makeWords<Refusal>({
   noneOfClass: ({ asked, failed }) =>
     `none of its upgrades failed${asked === null ? '' : ` as ${asked}`}${failed === null ? '' : `; it has ${failedWords(failed)}`}`,
   placeTaken: ({ active }) => `it is over, and ${active} is active`,
+  stillRunning: stillRunningWords,
   fleetUnread: ({ reason }) => `the fleet could not be read again: ${reason}`,
   noTarget: ({ why }) => `there is no target any more: ${noTargetWords(why)}; abort it`,
   inventory: ({ why }) =>

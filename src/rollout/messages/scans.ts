@@ -46,6 +46,8 @@ export type NothingToDo =
 
 export type ScanFailure =
   | ServiceFailure
+  /** A rollout whose policy no config has is still upgrading collectors of the plan. */
+  | ({ readonly kind: 'stillRunning' } & StillRunning)
   /** The service answered with a list of collectors that is too short to plan from. */
   | {
       readonly kind: 'shortInventory';
@@ -92,7 +94,22 @@ export function stoppedWords({ id, state, targetBuild }: StoppedRollout): string
   return `${id} to ${targetBuild} was ${state === 'aborted' ? 'aborted' : 'rolled back'}`;
 }
 
+/** A rollout without a policy, and how many collectors of a plan it is upgrading. */
+export interface StillRunning {
+  readonly rolloutId: string;
+  readonly running: number;
+}
+
+/** Two rollouts must not upgrade the same collectors, nor add up their slots (P1, P2). */
+export function stillRunningWords({ rolloutId, running }: StillRunning): string {
+  return (
+    `no config has the policy of ${rolloutId} any more, and it is still upgrading ${counted(running, 'collector')} of this ` +
+    `policy; the plan is made when they have ended (to end it: upwave abort ${rolloutId})`
+  );
+}
+
 function scanFailureWords(why: ScanFailure): string {
+  if (why.kind === 'stillRunning') return stillRunningWords(why);
   if (why.kind !== 'shortInventory') return describeFailure(why);
   const { size, before, believedAfterMs } = why;
   return (

@@ -19,6 +19,7 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
   rolloutStopped: ({ state }) => `the rollout is ${stateWords(state)}`,
   braked: () => 'the rollout stopped before it could start',
   inventory: ({ why }) => implausibleWords(why),
+  policyMissing: ({ policy }) => `no config has the policy ${policy} any more`,
   policyChanged: () => 'the policy changed after it was admitted',
   stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${stratumReasonWords(reason)}`,
   windowCloses: () => 'the window closes too soon to start it',

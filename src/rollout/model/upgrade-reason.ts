@@ -22,6 +22,8 @@ type TurnReason =
   /** Another daemon or a person stopped the rollout at this moment. */
   | { readonly kind: 'braked' }
   | { readonly kind: 'inventory'; readonly why: Implausible }
+  /** No config has the policy any more: it was renamed or removed. */
+  | { readonly kind: 'policyMissing'; readonly policy: string }
   /** The policy's limits changed after it was admitted. */
   | { readonly kind: 'policyChanged' }
   | { readonly kind: 'stratumHeld'; readonly label: string; readonly reason: StratumReason }
@@ -33,6 +35,7 @@ export const turnReasonKinds = [
   'rolloutStopped',
   'braked',
   'inventory',
+  'policyMissing',
   'policyChanged',
   'stratumHeld',
   'windowCloses',

@@ -46,6 +46,8 @@ export type Refusal =
   | { readonly kind: 'placeTaken'; readonly active: string }
   /** The current fleet is unavailable, so the plan cannot be compared with it. */
   | { readonly kind: 'fleetUnread'; readonly reason: string }
+  /** A rollout whose policy no config has is upgrading collectors of the plan. */
+  | { readonly kind: 'stillRunning'; readonly rolloutId: string; readonly running: number }
   | { readonly kind: 'noTarget'; readonly why: NoTarget }
   | { readonly kind: 'inventory'; readonly why: Implausible }
   | { readonly kind: 'planMoved'; readonly from: string; readonly to: string; readonly drift: PlanDrift }

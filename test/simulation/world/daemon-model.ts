@@ -7,6 +7,7 @@ import { makeReload, type ReloadResult } from '../../../src/orchestrator/operati
 import type { EventSink } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { BackgroundTasks, StepOutcome, WakeUps } from '../../../src/orchestrator/ports/leader.ts';
 import { makeAccounts } from '../../../src/orchestrator/records/judge-accounts.ts';
+import { makePolicyClaims } from '../../../src/orchestrator/records/policy-claims.ts';
 import { makeSharedAttributes } from '../../../src/orchestrator/records/shared-attributes.ts';
 import { type ScanOrigin, scan } from '../../../src/orchestrator/scan/scan.ts';
 import { runStep } from '../../../src/orchestrator/step/run-step.ts';
@@ -124,12 +125,16 @@ export function makeDaemonModel(
   });
   const configs = makeConfigs({ register: makeConfigRegisterPort(night, process), sink, clock });
   const sharedAttributes = makeSharedAttributes();
+  const scans = makeMemoryScanBook();
+  const policies = rollouts.map(({ name }) => name);
+  const claims = makePolicyClaims({ scans, clock, policies, configs });
   const partsOf = (context: PlantContext) => ({
     ...(night.plant === 'olderConfigScans' ? {} : { configs }),
     ...(night.plant === 'accountIgnored' ? {} : { accounts }),
     ...planted(night.plant, context, { store: port, register: registerPort, fleet: fleetPort }),
     sharedAttributes,
-    scans: makeMemoryScanBook(),
+    scans,
+    claims,
     forecast: () => [],
     clock,
     sink,
@@ -137,7 +142,7 @@ export function makeDaemonModel(
     sleep: (forMs: number) => process.wait(forMs),
     answerWithinMs,
     random: chances.next,
-    policies: rollouts.map(({ name }) => name),
+    policies,
     rollouts,
     readApiBudgetStatus: async () => anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond }),
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { reportAtStart } from '../../../src/daemon/report-at-start.ts';
 import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
+import { makePolicyClaims } from '../../../src/orchestrator/records/policy-claims.ts';
 import type { RedisCommands } from '../../../src/redis/connection/connection.ts';
 import type { Outage } from '../../../src/rollout/status/api-budget-status.ts';
 import { anApiBudgetStatus, anOutage, aPolicy, aRollout, startedAt } from '../../support/builders.ts';
@@ -13,6 +14,9 @@ async function reported(of: { readonly info: () => Promise<string>; readonly out
   const errors: unknown[] = [];
   const compared: string[] = [];
   const scans = makeMemoryScanBook();
+  const policies = ['second'];
+  const clock = { now: () => startedAt };
+  const configs = { beat: async () => undefined, living: () => ({ account: '', others: [] }) };
   await scans.note({ policy: 'first', outcome: 'started', at: 0, reason: '', overdueAt: 0 });
   const rollout = aRollout({ id: 'first-20260302-1', policy: aPolicy({ name: 'first' }) });
   await reportAtStart({
@@ -23,16 +27,16 @@ async function reported(of: { readonly info: () => Promise<string>; readonly out
       return anApiBudgetStatus({ outage: of.outage });
     },
     store: { activeRolloutIds: async () => [rollout.id], loadRollout: async () => rollout },
-    configs: { beat: async () => undefined, living: () => ({ account: '', others: [] }) },
+    configs,
     accounts: {
       statusOf: async ({ id }) => {
         compared.push(id);
         return { kind: 'own' };
       },
     },
-    scans,
-    policies: ['second'],
-    clock: { now: () => startedAt },
+    claims: makePolicyClaims({ scans, clock, configs, policies }),
+    policies,
+    clock,
     sink: { report: () => undefined, note: (note) => notes.push(note) },
     onError: (error) => errors.push(error),
   });

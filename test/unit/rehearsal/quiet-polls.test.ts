@@ -10,6 +10,7 @@ import type { ProgressIn } from '../../../src/rollout/model/upgrade.ts';
 import { freezePlan } from '../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../src/rollout/planning/plan.ts';
 import { aFleet, aPolicy, startedAt, targetBuild } from '../../support/builders.ts';
+import { quietParts } from '../../support/quiet-parts.ts';
 import { saveUpgrade } from '../../support/store/store-changes.ts';
 
 const minute = 60_000;
@@ -41,7 +42,7 @@ async function aRunningTask() {
   const { collectorId } = pending.identity;
   const parts = {
     ...{ store, clock, fleet: service.fleet, register: makeMemoryFleetRegister() },
-    ...{ random: seededChance(1), answerWithinMs: 35_000, policies: [policy.name] },
+    ...{ random: seededChance(1), answerWithinMs: 35_000, claims: quietParts.claims },
     sink: { report: () => {}, note: () => {} },
     wakeUps: { wake: () => {} },
     sleep: async () => {},

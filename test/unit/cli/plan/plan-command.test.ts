@@ -239,7 +239,8 @@ describe('a config beside its fleet', () => {
   const ten = aFleet(10, (id) => ({ build: id === 1 ? targetBuild : oldBuild }));
   const planOf = (name: string, ids: readonly number[], fleet = ten) => {
     const policy = aPolicy({ name, select: { include: { id: ids }, exclude: [{ id: [9] }] } });
-    const reading: PlanReading = { kind: 'planned', plan: makePlan(policy, targetBuild, fleet, name), fleet };
+    const plan = makePlan(policy, targetBuild, fleet, name);
+    const reading: PlanReading = { kind: 'planned', plan, fleet, stillRunning: undefined };
     return { policy, reading };
   };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type LeadParts, lead } from '../../../../src/orchestrator/lead/lead.ts';
 import type { RolloutState } from '../../../../src/rollout/model/rollout.ts';
-import { aPolicy, aRollout, aScanEntry } from '../../../support/builders.ts';
+import { aPolicy, aRollout } from '../../../support/builders.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
 
 const secondMs = 1_000;
@@ -36,7 +36,10 @@ async function leadFor({ passes, tick = (now) => now + secondMs, isWaitedFor, or
         return undefined;
       },
     },
-    scans: { read: async () => (orphan === undefined ? [] : [aScanEntry({ policy: 'gone' })]) },
+    claims: {
+      names: async () => (orphan === undefined ? ['production'] : ['production', 'gone']),
+      isMissing: (policy: string) => policy === 'gone',
+    },
     lease: {
       hold: async () => 1,
       giveWay: async () => void gaveWayAt.push(now - beganAt),
@@ -95,12 +98,13 @@ describe('the leader', () => {
     expect(delivered).toEqual([true, false, true, false, true]);
   });
 
-  it('closes a rollout that was aborted without its policy, and leaves a running one alone', async () => {
-    const own = 'production-20260302-1';
-    const ended = await leadFor({ passes: 1, orphan: 'aborted' });
-    expect(ended.reconciled).toEqual([own, 'gone-20260302-1']);
-    expect((await leadFor({ passes: 1, orphan: 'running' })).reconciled).toEqual([own]);
-  });
+  it.each(['aborted', 'running'] as const)(
+    'reconciles a rollout that is %s without its policy, so that no lost step waits for ever (P11)',
+    async (orphan) => {
+      const { reconciled } = await leadFor({ passes: 1, orphan });
+      expect(reconciled).toEqual(['production-20260302-1', 'gone-20260302-1']);
+    },
+  );
 
   it('keeps delivering when the clock is set back', async () => {
     const tick = (now: number, pass: number) => now + (pass === 2 ? -3_600 * secondMs : secondMs);

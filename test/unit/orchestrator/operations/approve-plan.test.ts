@@ -19,7 +19,7 @@ it('a plan that is made again after a reload knows the time zones of its collect
     groups,
     fleet: serving(() => aFleet(4)),
   });
-  const refusal = await refuseApproval({ ...parts, policies: [policy.name] }, await now());
+  const refusal = await refuseApproval(parts, await now());
   expect(refusal).toMatchObject({ kind: 'planMoved', drift: { joined: 1 } });
   expect(await now()).toMatchObject({ knowsZones: false, config: { generation: 2 } });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AdminClientFault } from '../../../../src/admin-api/client/admin-client-fault.ts';
 import { listRollouts } from '../../../../src/cli/rollouts/choose-rollout.ts';
 import { makeOperations } from '../../../../src/orchestrator/operations/make-operations.ts';
+import { makePolicyClaims } from '../../../../src/orchestrator/records/policy-claims.ts';
 import { aRollout, startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
 import { aHouse, freeze, save } from '../../../support/house.ts';
@@ -43,7 +44,8 @@ describe('the list of current rollouts', () => {
         versionOf: () => undefined,
         beat: async () => undefined,
       };
-      return makeOperations({ ...parts, policies: ['renamed'], configs }).listRollouts();
+      const renamed = { ...parts, policies: ['renamed'], configs };
+      return makeOperations({ ...renamed, claims: makePolicyClaims(renamed) }).listRollouts();
     };
     const [rollout] = await listOf([]);
     expect(rollout).toMatchObject({

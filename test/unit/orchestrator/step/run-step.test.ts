@@ -18,6 +18,7 @@ import {
   targetBuild,
 } from '../../../support/builders.ts';
 import { aHouse, answering, aSighting, away, failing, freeze, offering } from '../../../support/house.ts';
+import { quietParts } from '../../../support/quiet-parts.ts';
 import { countingStore } from '../../../support/store/counting-store.ts';
 import { range } from '../../../support/store/store-changes.ts';
 import { aQueuedOne, aStartingOne } from '../../../support/upgrade-cases.ts';
@@ -272,7 +273,8 @@ describe('a create that waits for its place in the API budget', () => {
       await freeze(store, aRollout({ id: `${name}-20260302-1`, policy: aPolicy({ name }) }));
     const counted = countingStore(store);
     const register = countingStore(parts.register);
-    const own = { store: counted.store, register: register.store, policies: ['production', ...others] };
+    const claims = { ...quietParts.claims, names: async () => ['production', ...others] };
+    const own = { store: counted.store, register: register.store, claims };
     await runStep({ ...parts, ...own }, { rolloutId, collectorId: 1 }, new AbortController().signal);
     expect(await stateOf(1)).toBe('upgrading');
     const inPlace = [...atSend].map(([name, calls]) => [name, calls - (before.get(name) ?? 0)] as const);
