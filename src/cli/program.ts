@@ -89,9 +89,20 @@ export function makeProgram(
     onEnd: setExitCode,
   });
   addGroups(program, run);
+  refuseEmptyArguments(program);
   completeHelp(program);
   suggestHarmlessCommands(program);
   return program;
+}
+
+/** An empty argument is a shell variable without a value. Without it a verb would choose its rollout itself. */
+function refuseEmptyArguments(program: Command): void {
+  program.hook('preAction', (_program, command) => {
+    const at = command.args.indexOf('');
+    if (at < 0) return;
+    const name = (command.registeredArguments[at] ?? command.registeredArguments.at(-1))?.name() ?? '';
+    command.error(`error: argument '${name}' is empty`, { code: 'commander.invalidArgument' });
+  });
 }
 
 /** The commands, in the order and under the headings of the help. */

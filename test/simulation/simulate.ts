@@ -12,24 +12,38 @@ npm run simulate -- --minimise S                          the smallest night tha
   --plant BUG       with a bug put in on purpose: ${plantedBugs.join(', ')}; or all
   --changes JSON    e.g. '{"collectors":5,"without":["crash"]}'`;
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string' },
-    from: { type: 'string', default: '1' },
-    workers: { type: 'string', default: '2' },
-    seed: { type: 'string' },
-    trace: { type: 'boolean', default: false },
-    minimise: { type: 'string' },
-    plant: { type: 'string' },
-    changes: { type: 'string', default: '{}' },
-  },
-});
-const changes = JSON.parse(values.changes) as SetupChanges;
+const options = {
+  help: { type: 'boolean', default: false },
+  seeds: { type: 'string' },
+  from: { type: 'string', default: '1' },
+  workers: { type: 'string', default: '2' },
+  seed: { type: 'string' },
+  trace: { type: 'boolean', default: false },
+  minimise: { type: 'string' },
+  plant: { type: 'string' },
+  changes: { type: 'string', default: '{}' },
+} as const;
+const { values, changes } = readOptions();
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 process.exitCode = await main();
 
+/** Ends the process with the usage where the command line is not understood. */
+function readOptions() {
+  try {
+    const { values: given } = parseArgs({ options });
+    return { values: given, changes: JSON.parse(given.changes) as SetupChanges };
+  } catch (error) {
+    process.stderr.write(`${String(error)}\n${usage}\n`);
+    process.exit(2);
+  }
+}
+
 async function main(): Promise<number> {
+  if (values.help) {
+    say(usage);
+    return 0;
+  }
   if (values.plant === 'all') return findAll();
   const plant = plantedBugs.find((bug) => bug === values.plant) ?? null;
   if (values.plant !== undefined && plant === null) return refuse(`there is no bug ${values.plant} to plant`);

@@ -43,6 +43,23 @@ describe('help', () => {
   });
 });
 
+describe('an empty argument, as of a shell variable that is not set', () => {
+  const program = makeProgram(makeSafeStreams(process), false, () => undefined);
+  const taking = commandsOf(program).filter(({ command }) => command.registeredArguments.length > 0);
+  const cases = taking.flatMap(({ command, words }) =>
+    command.registeredArguments.map((_argument, at, all) => [words.join(' '), at, all.length] as const),
+  );
+
+  it('is tried with every command', () => expect(cases.length).toBeGreaterThan(30));
+
+  it.each(cases)('%s refuses as argument %i of %i', async (words, at, size) => {
+    const given = Array.from({ length: size }, (_text, index) => (index === at ? '' : '1'));
+    const { code, err } = await callUpwave(...words.split(' '), ...given);
+    expect(err).toMatch(/is empty|is invalid|unknown command ''/);
+    expect(code).toBe(exitCodes.usageOrConfig);
+  });
+});
+
 describe('completion', () => {
   const complete = (script: string, ...words: readonly string[]) =>
     execFileSync('bash', [
