@@ -1,5 +1,5 @@
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { runningStates, waitingStates } from '../../rollout/model/upgrade.ts';
+import { notStartedStates, runningStates } from '../../rollout/model/upgrade.ts';
 import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
 import type { Fence } from '../ports/leader.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
@@ -7,7 +7,7 @@ import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.
 import { listAllUpgrades } from '../records/read-records.ts';
 
 // All upgrades that have not started; or all that may be running, in an account that this daemon can't watch.
-const statesOf = { withdrawn: waitingStates, abandoned: runningStates } as const;
+const statesOf = { withdrawn: notStartedStates, abandoned: runningStates } as const;
 
 /**
  * Withdraws or abandons upgrades of a rollout. Level-triggered: a leader ends nothing if the rollout has changed since the
@@ -30,7 +30,8 @@ export async function endUpgrades(
     if (signal?.aborted === true) break;
     const upgrades = await listAllUpgrades(parts.store, rollout.id, { state });
     const at = parts.clock.now();
-    const findings = upgrades.map((upgrade) => ({ upgrade, fact: { kind, at, reason } }));
+    const trusted = parts.trustedSince === undefined ? {} : { trustedSince: parts.trustedSince() };
+    const findings = upgrades.map((upgrade) => ({ upgrade, fact: { kind, at, reason, ...trusted } }));
     await recordFacts(parts, rollout, findings, guard, signal);
   }
   return 'done';

@@ -137,12 +137,17 @@ export function total(view: Pick<RolloutView, 'waves'>, wanted: (state: UpgradeS
   return sumOf(view.waves, ({ counts }) => countIn(counts, wanted));
 }
 
-/** Counts the upgrades that have not ended, and those of them that wait without a slot. */
+/** Counts the upgrades that have not ended, those of them that wait without a slot, and those that have only a slot. */
 export function countOpen(view: Pick<RolloutView, 'waves'>): {
   readonly waiting: number;
+  readonly queued: number;
   readonly open: number;
 } {
-  return { waiting: total(view, isWaiting), open: total(view, (state) => !isEnd(state)) };
+  return {
+    waiting: total(view, isWaiting),
+    queued: total(view, (state) => state === 'queued'),
+    open: total(view, (state) => !isEnd(state)),
+  };
 }
 
 /** True once a wave is open: its members may start. */

@@ -185,11 +185,11 @@ function setBrake(view: AssessedView): readonly Action[] {
   return view.braked ? [] : [{ do: 'setBrake' }];
 }
 
-/** Ended early: waiting upgrades are withdrawn, running ones are watched to their end. */
+/** Ended early: upgrades that have not started are withdrawn, running ones are watched to their end. */
 function decideEnded(view: AssessedView, deliver: readonly Action[]): Decision {
-  const { waiting, open } = countOpen(view);
+  const { waiting, queued, open } = countOpen(view);
   const actions: Action[] = [...deliver];
-  if (waiting > 0)
+  if (waiting + queued > 0)
     actions.push({ do: 'withdrawWaiting', reason: { kind: 'rolloutOver', state: view.rollout.state } });
   else if (open === 0) actions.push({ do: 'save', change: { kind: 'closed' } });
   const blockers: Blocker[] = [];
@@ -201,25 +201,24 @@ function decideEnded(view: AssessedView, deliver: readonly Action[]): Decision {
 /** First all upgrades end, then a separate rollout rolls the collectors back, then this rollout ends. */
 function decideRollingBack(view: AssessedView, deliver: readonly Action[]): Decision {
   const { rollout, rollback } = view;
-  const { waiting, open } = countOpen(view);
+  const { waiting, queued, open } = countOpen(view);
+  const reason = { kind: 'rolloutOver', state: rollout.state } as const;
+  const withdrawal: readonly Action[] = waiting + queued > 0 ? [{ do: 'withdrawWaiting', reason }] : [];
   const waits = (blocker: Blocker, ...actions: readonly Action[]): Decision => ({
     actions: [...deliver, ...actions],
     blockers: [blocker],
     wakeAt: null,
   });
-  if (waiting > 0) {
-    const reason = { kind: 'rolloutOver', state: rollout.state } as const;
-    return waits({ kind: 'withdrawing', upgrades: waiting, until: null }, { do: 'withdrawWaiting', reason });
-  }
-  if (open > 0) return waits({ kind: 'watching', upgrades: open, until: null });
+  if (waiting > 0) return waits({ kind: 'withdrawing', upgrades: waiting, until: null }, ...withdrawal);
+  if (open > 0) return waits({ kind: 'watching', upgrades: open, until: null }, ...withdrawal);
   if (rollback === null) {
     const why = rollout.implausibleInventory?.why ?? null;
     return waits({ kind: 'rollbackPlan', why, until: null }, { do: 'beginRollback' });
   }
   const blocker = { kind: 'rollback', rollback: rollback.id, state: rollback.state, until: null } as const;
   if (rollback.endedAt === null) return waits(blocker);
-  const reason = { kind: 'rollbackEnded', rollback: rollback.id, state: rollback.state } as const;
-  return waits(blocker, { do: 'endRollback', reason });
+  const ended = { kind: 'rollbackEnded', rollback: rollback.id, state: rollback.state } as const;
+  return waits(blocker, { do: 'endRollback', reason: ended });
 }
 
 function stop(action: Action, now: EpochMs): Decision {

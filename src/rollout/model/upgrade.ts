@@ -262,7 +262,7 @@ export const isUnderWay = (state: UpgradeState): boolean => isRunning(state) && 
 export const isEnd = (state: UpgradeState): state is EndState => has(state, 'end');
 export const isFailed = (state: UpgradeState): state is FailedState => has(state, 'failed');
 
-export const waitingStates = upgradeStates.filter(isWaiting);
+export const notStartedStates = upgradeStates.filter(isNotStarted);
 export const runningStates = upgradeStates.filter(isRunning);
 export const endStates = upgradeStates.filter(isEnd);
 export const failedStates = upgradeStates.filter(isFailed);

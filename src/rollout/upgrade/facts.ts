@@ -43,7 +43,8 @@ export type UpgradeFact = { readonly at: EpochMs } & (
    */
   | { readonly kind: 'unchanged'; readonly until: EpochMs }
   | ({ readonly kind: 'pollFailed' } & FailedPoll)
-  | { readonly kind: 'withdrawn'; readonly reason: UpgradeReason }
+  /** `trustedSince`: where the record may lack a create until then, as in `nextStep`. */
+  | { readonly kind: 'withdrawn'; readonly reason: UpgradeReason; readonly trustedSince?: EpochMs }
   /** The upgrade can't be watched to its end: it is in another account, and its rollout was ended. */
   | { readonly kind: 'abandoned'; readonly reason: UpgradeReason }
   /** During the soak, the collector left the fleet for a known reason that is unrelated to the build. */

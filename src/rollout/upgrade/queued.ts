@@ -62,7 +62,7 @@ export const queued: StateRules<'queued'> = {
     collectorSeen: afterCollectorSeen,
     unchanged: afterUnchanged,
     pollFailed: (upgrade, fact, context) => afterPollFailed(upgrade, fact, context, polls),
-    withdrawn: withdraw,
+    withdrawn: afterWithdrawn,
     abandoned: withdraw,
     ...ignore('admitted', 'createNotSent', 'createFailed', 'taskSeen', 'changeHinted'),
     ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
@@ -101,6 +101,19 @@ export function isPollReplaced(upgrade: Upgrade, row: RowObservation): boolean {
   // 0 means that it has to be polled.
   const isNewer = progress.freshAt > 0 && row.at > progress.freshAt;
   return isNewer && showsEligible(upgrade, row, progress.heartbeatAfter);
+}
+
+/**
+ * Its rollout is over, so nothing is awaited that a create would need. An upgrade that may have been started is polled first:
+ * it would end as withdrawn although it has the build (P9).
+ */
+function afterWithdrawn(upgrade: Queued, fact: FactOf<'withdrawn'>): Upgrade {
+  const { reason, at, trustedSince = 0 } = fact;
+  const { refused, freshAt } = upgrade.progress;
+  const isKnown = refused === undefined && upgrade.tally.createsInDoubt === 0;
+  const isTrusted = freshAt >= trustedSince && at >= trustedSince;
+  if (reason.kind === 'rolloutOver' && !(isKnown && isTrusted)) return upgrade;
+  return withdraw(upgrade, fact);
 }
 
 function afterUnchanged(upgrade: Queued, { at, until }: FactOf<'unchanged'>): Upgrade {

@@ -50,6 +50,22 @@ describe('the calls of the leader to the store', () => {
     expect(counted.total()).toBeLessThanOrEqual(callsMax);
   });
 
+  it('end a rollout at once whose last upgrade waits for a heartbeat (P9)', async () => {
+    const hour = startedAt + 3_600_000;
+    const waiting = {
+      state: 'queued',
+      dueAt: hour,
+      freshAt: startedAt,
+      heartbeatAfter: hour,
+      startBy: null,
+    } as const;
+    const { lead, count, now } = await aLeader({ rollout: aborted(1), upgrades: upgradesLike(1, waiting) });
+    await lead();
+    await lead();
+    expect(await count('withdrawn')).toBe(1);
+    expect((await now()).endedAt).not.toBeNull();
+  });
+
   it('withdraw nothing when the rollout has changed meanwhile, or another leader has taken over', async () => {
     const rollout = aborted(10);
     const upgrades = upgradesLike(10, { state: 'pending' });

@@ -113,6 +113,7 @@ describe('a rollout that does not run', () => {
   it.each<[string, Counts, Counts, readonly unknown[]]>([
     ['withdraws waiting upgrades', { upgrading: 1, succeeded: 4 }, { pending: 20 }, [withdraw]],
     ['withdraws the last one, too', { succeeded: 5 }, { pending: 1 }, [withdraw]],
+    ['withdraws one that has only a slot', { queued: 1, succeeded: 4 }, { withdrawn: 20 }, [withdraw]],
     ['watches running upgrades', { upgrading: 1, succeeded: 4 }, { withdrawn: 20 }, []],
     [
       'closes when all has ended',
@@ -126,6 +127,14 @@ describe('a rollout that does not run', () => {
       { ...rest, counts: second },
     ];
     expect(actionsOf({ waves, rollout: { state: 'aborted' } })).toEqual(actions);
+  });
+
+  it('withdraws queued upgrades before it rolls back', () => {
+    const waves = [{ ...canary, counts: { queued: 1, succeeded: 4 } }];
+    const state = 'rollingBack';
+    expect(actionsOf({ waves, rollout: { state } })).toEqual([
+      { do: 'withdrawWaiting', reason: { kind: 'rolloutOver', state } },
+    ]);
   });
 
   it('shows after an abort how many it withdraws, and how many it watches', () => {

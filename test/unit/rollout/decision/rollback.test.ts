@@ -32,10 +32,12 @@ describe('a rollout that is rolled back', () => {
   });
 
   it.each(upgradeStates.filter((state) => !isEnd(state) && !isWaiting(state)))(
-    'then waits for upgrades that are %s',
+    'then waits for upgrades that are %s, and withdraws those that have not started',
     (state) => {
+      const reason = { kind: 'rolloutOver', state: 'rollingBack' };
+      const withdraw = state === 'queued' ? [{ do: 'withdrawWaiting', reason }] : [];
       expect(decide(rollingBack({}, { succeeded: 8, [state]: 2 }, { overdue: [3] }), at)).toEqual({
-        actions: [{ do: 'deliver', collectorIds: [3] }],
+        actions: [{ do: 'deliver', collectorIds: [3] }, ...withdraw],
         blockers: [{ kind: 'watching', upgrades: 2, until: null }],
         wakeAt: null,
       });

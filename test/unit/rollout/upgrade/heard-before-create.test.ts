@@ -114,3 +114,35 @@ describe('a plan', () => {
     expect(missing.progress).toMatchObject({ state: 'deferred', condition: 'inUpgrade' });
   });
 });
+
+describe('a queued upgrade whose rollout is over (P9)', () => {
+  const reason = { kind: 'rolloutOver', state: 'aborted' } as const;
+  const stop = (upgrade: Upgrade, trustedSince?: number) =>
+    afterFacts(upgrade, {
+      kind: 'withdrawn',
+      at: t + 60_000,
+      reason,
+      ...(trustedSince === undefined ? {} : { trustedSince }),
+    }).progress.state;
+  const waiting = admit(pending, t + 3_000);
+
+  it('is withdrawn without the heartbeat that it waits for', () => {
+    expect(stop(waiting)).toBe('withdrawn');
+    expect(stop(waiting, t)).toBe('withdrawn');
+  });
+
+  it('is polled first where Redis may have lost its create (P1)', () => {
+    expect(stop(waiting, t + 1)).toBe('queued');
+    expect(stop(waiting, t + 90_000)).toBe('queued');
+  });
+
+  it.each([
+    ['a create of it was in doubt', { ...waiting, tally: { ...waiting.tally, createsInDoubt: 1 } }],
+    [
+      'its create was refused',
+      { ...waiting, progress: { ...waiting.progress, refused: { of: 'collector', detail: 'no' } } as const },
+    ],
+  ])('is polled first where %s', (_what, upgrade) => {
+    expect(stop(upgrade as Upgrade)).toBe('queued');
+  });
+});
