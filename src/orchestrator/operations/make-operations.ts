@@ -5,7 +5,7 @@ import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts'
 import { describeRollout, type RolloutStatus } from '../../rollout/status/status.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import { findOrphans } from '../configs/find-orphans.ts';
-import { eventsKeptMax } from '../ports/rollout-store.ts';
+import { eventsReadMax } from '../ports/rollout-store.ts';
 import { loadCauses } from '../records/load-causes.ts';
 import { loadRolloutSummary, withSharedAttribute } from '../records/read-records.ts';
 import { writeReports } from '../report/write-reports.ts';
@@ -64,7 +64,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     readEvents: async (rolloutId, limit, filter) => {
       if ((await store.loadRollout(rolloutId)) === undefined) return undefined;
       if (filter === undefined) return store.readEvents(rolloutId, { limit });
-      const events = await store.readEvents(rolloutId, { limit: eventsKeptMax });
+      const events = await store.readEvents(rolloutId, { limit: eventsReadMax });
       return events.filter(makeEventMatcher(filter)).slice(0, limit);
     },
     previewRollback: async (rolloutId) => {

@@ -1,7 +1,7 @@
 import { keepLatest } from '../../base/keep-latest.ts';
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import { describeCourse, type RolloutCourse } from '../../rollout/status/course.ts';
-import { eventsKeptMax } from '../ports/rollout-store.ts';
+import { eventsKeptMax, eventsReadMax } from '../ports/rollout-store.ts';
 import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
 
 /** 10,000 events take 60 ms of this process, so all requests within this time share one read. */
@@ -21,7 +21,7 @@ export function makeShowCourse(
     const now = parts.clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
-    const events = await parts.store.readEvents(rolloutId, { limit: eventsKeptMax });
+    const events = await parts.store.readEvents(rolloutId, { limit: eventsReadMax });
     return describeCourse(view, { events, isWhole: events.length < eventsKeptMax }, now);
   };
   return (rolloutId) => {

@@ -12,8 +12,14 @@ import type { Fence } from './leader.ts';
 export const candidatesPerView = 4_000;
 export const perLaneMin = 2;
 
-/** How many events of a rollout are stored. */
+/** How many events of a rollout are stored, of its upgrades and of the rollout itself. */
 export const eventsKeptMax = 10_000;
+
+/** How many events of the rollout itself are stored beyond these: its plan, verbs, waves, gates and holds. */
+export const milestonesKeptMax = 5_000;
+
+/** Enough to read all stored events. Redis trims whole nodes, of a hundred events each. */
+export const eventsReadMax = eventsKeptMax + milestonesKeptMax + 200;
 
 /** One change of one upgrade, made from the record with `expectedRev`. */
 export interface UpgradeChange {
@@ -238,5 +244,6 @@ export interface RolloutStore {
    * difference. A rollout that is opened again is unpacked first.
    */
   packEnded(policies: readonly string[], endedBefore: EpochMs, signal: AbortSignal): Promise<void>;
+  /** The newest events first. Where upgrade events were dropped, the rollout's own events from before follow. */
   readEvents(rolloutId: string, page: { readonly limit: number }): Promise<readonly RolloutEvent[]>;
 }

@@ -8,7 +8,7 @@ import type { CauseGroupName } from '../../rollout/status/causes.ts';
 import { describeGates } from '../../rollout/status/course.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
-import { eventsKeptMax } from '../ports/rollout-store.ts';
+import { eventsReadMax } from '../ports/rollout-store.ts';
 import { loadRolloutSummary, type ViewParts, withSharedAttribute } from '../records/read-records.ts';
 
 export interface ReportParts extends ViewParts {
@@ -44,7 +44,7 @@ export async function writeReports<Format extends ReportFormat>(
       if (group.length < upgradesPerGroup) group.push(upgrade);
     }
   }
-  const events = (await store.readEvents(rolloutId, { limit: eventsKeptMax })).toReversed();
+  const events = (await store.readEvents(rolloutId, { limit: eventsReadMax })).toReversed();
   const status = describeRollout(
     await withSharedAttribute(parts, view),
     now,

@@ -4,7 +4,7 @@ import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { rolloutKeys } from '../schema/rollout-keys.ts';
+import { type RolloutKeys, rolloutKeys } from '../schema/rollout-keys.ts';
 import { decodeAttributes } from '../schema/stored-attributes.ts';
 import { decodeEvent, decodeGroups, decodeRollout } from '../schema/stored-rollout.ts';
 import { decodeUpgrade } from '../schema/stored-upgrade.ts';
@@ -61,19 +61,33 @@ export async function* exportRollout(
       if (record !== null) yield readLine(record, (text) => ({ kind: 'upgrade', upgrade: decode(text) }));
     }
   }
-  // Up to the present last event: a running rollout adds more.
+  yield* readEvents(commands, keys, rolloutId);
+}
+
+/** The events up to the present last one, because a running rollout adds more. Milestones from before the first one come first. */
+async function* readEvents(
+  commands: RedisCommands,
+  keys: RolloutKeys,
+  rolloutId: string,
+): AsyncGenerator<RecordLine> {
+  const [first] = await commands.xrange(keys.events, '-', '+', 'COUNT', 1);
   const [last] = await commands.xrevrange(keys.events, '+', '-', 'COUNT', 1);
-  let from = '-';
-  while (last !== undefined) {
+  if (first === undefined || last === undefined) return;
+  const older = await commands.xrange(keys.milestones, '-', `(${first[0]}`);
+  for (const entry of older) yield readEvent(entry, rolloutId);
+  let from = first[0];
+  for (;;) {
     const page = await commands.xrange(keys.events, from, last[0], 'COUNT', pageSize);
-    for (const [id, fields] of page) {
-      const decode = (text: string) => decodeEvent(text, rolloutId, id);
-      yield readLine(fields[1] ?? '', (text) => ({ kind: 'event', event: decode(text) }));
-    }
+    for (const entry of page) yield readEvent(entry, rolloutId);
     const end = page.at(-1);
     if (end === undefined || end[0] === last[0]) return;
     from = `(${end[0]}`;
   }
+}
+
+function readEvent([id, fields]: readonly [string, readonly string[]], rolloutId: string): RecordLine {
+  const decode = (text: string) => decodeEvent(text, rolloutId, id);
+  return readLine(fields[1] ?? '', (text) => ({ kind: 'event', event: decode(text) }));
 }
 
 async function* readAttributes(text: string, rolloutId: string): AsyncGenerator<RecordLine> {

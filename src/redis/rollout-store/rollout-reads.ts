@@ -71,7 +71,16 @@ export function makeRolloutReads(store: StoreContext) {
     readEvents: async (rolloutId, { limit }) => {
       if (limit <= 0) return [];
       const { keys } = ofRollout(rolloutId);
-      const entries = await commands.xrevrange(keys.events, '+', '-', 'COUNT', rangeBound(limit));
+      const newest = await commands.xrevrange(keys.events, '+', '-', 'COUNT', rangeBound(limit));
+      const missing = limit - newest.length;
+      const oldest = newest.at(-1)?.[0];
+      const entries =
+        missing <= 0 || oldest === undefined
+          ? newest
+          : [
+              ...newest,
+              ...(await commands.xrevrange(keys.milestones, `(${oldest}`, '-', 'COUNT', rangeBound(missing))),
+            ];
       return entries.flatMap(
         ([id, fields]) => broken.read(() => decodeEvent(fields[1] ?? '', rolloutId, id)) ?? [],
       );

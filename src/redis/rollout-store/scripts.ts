@@ -68,7 +68,17 @@ export type ViewReply = NonNullable<z.output<typeof viewScript.result>>;
 
 export const saveRolloutScript = defineScript({
   file: new URL('./lua/save-rollout.lua', import.meta.url),
-  keys: ['rollout', 'events', 'fence', 'active', 'groups', 'attributes', 'packed', ...recordKeys],
+  keys: [
+    'rollout',
+    'events',
+    'milestones',
+    'fence',
+    'active',
+    'groups',
+    'attributes',
+    'packed',
+    ...recordKeys,
+  ],
   args: {
     ...changedArgs,
     id: 'text',
@@ -131,6 +141,7 @@ export const activatePlanScript = defineScript({
     'number',
     'rollout',
     'events',
+    'milestones',
     'groups',
     'attributes',
     ...recordKeys,
@@ -149,7 +160,7 @@ export const activatePlanScript = defineScript({
 
 export const replacePlanScript = defineScript({
   file: new URL('./lua/replace-plan.lua', import.meta.url),
-  keys: ['rollout', 'events', 'groups', 'attributes', ...recordKeys, ...stagedKeys],
+  keys: ['rollout', 'events', 'milestones', 'groups', 'attributes', ...recordKeys, ...stagedKeys],
   args: { ...changedArgs, ...planArgs },
   result: z.enum(['saved', 'stale', 'lost']),
 });
@@ -163,7 +174,7 @@ export const stageJoinersScript = defineScript({
 
 export const joinPlanScript = defineScript({
   file: new URL('./lua/join-plan.lua', import.meta.url),
-  keys: ['rollout', 'events', 'fence', 'groups', 'attributes', 'joiners', ...recordKeys],
+  keys: ['rollout', 'events', 'milestones', 'fence', 'groups', 'attributes', 'joiners', ...recordKeys],
   args: { ...changedArgs, ...groupArgs, fence: 'number?', joining: 'number' },
   result: z.enum(['saved', 'stale', 'lost']),
 });

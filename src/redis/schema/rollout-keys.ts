@@ -22,6 +22,8 @@ export interface RolloutKeys extends RecordKeys {
   readonly rollout: string;
   /** Stream: the events, oldest first. */
   readonly events: string;
+  /** Stream: copies of the rollout's own events, with the same ids; they outlive the events of upgrades. */
+  readonly milestones: string;
   /** String: the plan's groups as JSON. */
   readonly groups: string;
   /** Hash: tables of attributes, of the plan and of late joiners; see `stored-attributes.ts`. */
@@ -68,6 +70,7 @@ export function rolloutKeys(keyPrefix: string, rolloutId: string): RolloutKeys {
   return {
     rollout: `${base}:rollout`,
     events: `${base}:events`,
+    milestones: `${base}:milestones`,
     groups: `${base}:groups`,
     attributes: `${base}:attributes`,
     packed: `${base}:packed`,

@@ -127,7 +127,9 @@ function burnUpOf(
     inFlight: countAt('inFlight'),
   };
   const changes = changesOf(events, isWhole);
-  const since = isWhole ? view.rollout.createdAt : (events.at(-1)?.at ?? until);
+  // The rollout's own events are kept for longer than those of its upgrades.
+  const oldest = events.findLast(({ event }) => event.startsWith('upgrade.'));
+  const since = isWhole ? view.rollout.createdAt : (oldest?.at ?? until);
   if (until <= since) return { points: [{ at: until, ...levels }], isWhole };
   const points: BurnUpPoint[] = [];
   let next = changes.length - 1;

@@ -26,7 +26,7 @@ export function OverTime({ rollout, course }: { rollout: Rollout; course: Course
         top={top}
         label={`${last.succeeded} succeeded, ${last.failed} failed and ${last.inFlight} in flight at ${timeWords(last.at)}, of ${rollout.planned}`}
       />
-      {isWhole ? null : <p class="quiet small">Earlier events are no longer kept.</p>}
+      {isWhole ? null : <p class="quiet small">Earlier events of upgrades are no longer kept.</p>}
       {course.builds === null ? null : <Builds {...course.builds} planned={rollout.planned} />}
     </section>
   );

@@ -1,7 +1,7 @@
 -- Makes a staged plan the policy's active rollout, or does nothing at all.
 --
 -- Keys: active, the id of the policy's active rollout; rollouts, the ids of all; number, the day's last number; rollout;
--- events; groups; attributes; the record keys, and the same as staged.
+-- events; milestones; groups; attributes; the record keys, and the same as staged.
 -- Arguments: id; write, the mark of this call; rollout, as JSON; fields, other fields of its hash, alternating names and
 -- values; groups, as JSON; attributes, a table or nothing; counts, of the plan; planned, the number of its records; events,
 -- JSON texts; number, of this rollout on its day; numberKeptMs; createdAt.
@@ -31,5 +31,5 @@ redis.call('ZADD', rolloutsKey, createdAt, id)
 if number > tonumber(redis.call('GET', numberKey) or '0') then
   redis.call('SET', numberKey, string.format('%.0f', number), 'PX', numberKeptMs)
 end
-appendEvents(eventsKey, events)
+appendMilestones(eventsKey, milestonesKey, events)
 return 'frozen'

@@ -1,6 +1,6 @@
 -- Adds the staged late joiners that have no record yet, with the new rollout and groups.
 --
--- Keys: rollout; events; fence; groups; attributes; the record keys; joiners, a hash of JSON texts
+-- Keys: rollout; events; milestones; fence; groups; attributes; the record keys; joiners, a hash of JSON texts
 -- `{ bucket, record, order, index, counts }` by collector.
 -- Arguments: write, the mark of this call; fence, of the leader, or nil; expectedRev, of the rollout before; rev, after;
 -- rollout, as JSON; fields, other fields of its hash, alternating names and values; groups, as JSON; attributes, a table of
@@ -52,9 +52,9 @@ redis.call('DEL', joinersKey)
 redis.call('HSET', rolloutKey, 'json', rollout, unpack(fields))
 redis.call('SET', groupsKey, groups)
 putAttributes(write)
-appendEvents(eventsKey, events)
+appendMilestones(eventsKey, milestonesKey, events)
 expireWith(rolloutKey, {
-  groupsKey, attributesKey, eventsKey, recordsKey, countersKey, orderKey, pendingKey, dueKey, retriesKey, intentsKey, missedKey,
-  namesKey,
+  groupsKey, attributesKey, eventsKey, milestonesKey, recordsKey, countersKey, orderKey, pendingKey, dueKey, retriesKey,
+  intentsKey, missedKey, namesKey,
 })
 return 'saved'

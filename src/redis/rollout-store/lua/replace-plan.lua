@@ -1,6 +1,6 @@
 -- Replaces a plan that waits for approval by a staged plan.
 --
--- Keys: rollout; events; groups; attributes; the record keys, and the same as staged.
+-- Keys: rollout; events; milestones; groups; attributes; the record keys, and the same as staged.
 -- Arguments: write, the mark of this call; expectedRev, of the rollout before; rev, after; rollout, as JSON; fields, other
 -- fields of its hash, alternating names and values; groups, as JSON; attributes, a table or nothing; counts, of the plan;
 -- planned, the number of its records; events, JSON texts.
@@ -33,5 +33,5 @@ redis.call('HSET', rolloutKey, 'json', rollout, unpack(fields))
 redis.call('SET', groupsKey, groups)
 redis.call('DEL', attributesKey)
 putAttributes('plan')
-appendEvents(eventsKey, events)
+appendMilestones(eventsKey, milestonesKey, events)
 return 'saved'

@@ -1,7 +1,7 @@
 -- Saves a rollout, its brake, its events and its end. An ended rollout that is saved without an end becomes active again,
 -- unless the policy has another active rollout.
 --
--- Keys: rollout; events; fence; active, the id of the policy's active rollout; groups; attributes; the record keys;
+-- Keys: rollout; events; milestones; fence; active, the id of the policy's active rollout; groups; attributes; the record keys;
 -- packed.
 -- Arguments: id; write, the mark of this call; fence, of the leader, or nil; expectedRev, of the rollout before; rev,
 -- after; rollout, as JSON; fields, other fields of its hash, alternating names and values; brake, `set`, `lift` or `keep`;
@@ -40,10 +40,10 @@ if brake == 'set' then
 elseif brake == 'lift' then
   redis.call('HSET', rolloutKey, 'brake', '0')
 end
-appendEvents(eventsKey, events)
+appendMilestones(eventsKey, milestonesKey, events)
 
 local keys = {
-  rolloutKey, eventsKey, groupsKey, attributesKey, packedKey,
+  rolloutKey, eventsKey, milestonesKey, groupsKey, attributesKey, packedKey,
   recordsKey, countersKey, orderKey, pendingKey, dueKey, retriesKey, intentsKey, missedKey, namesKey,
 }
 if ended == '1' then

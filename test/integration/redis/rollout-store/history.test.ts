@@ -1,12 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { runAtOnce } from '../../../../src/base/steps.ts';
+import { eventsReadMax } from '../../../../src/orchestrator/ports/rollout-store.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
+import { exportRollout } from '../../../../src/redis/rollout-store/export-rollout.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { policyKeys, rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { tabulateAttributes } from '../../../../src/rollout/model/attributes.ts';
 import { aCollector, aRollout, startedAt } from '../../../support/builders.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
-import { anEvent, aPlan, pendingOnes, rolloutChange } from '../../../support/store/store-changes.ts';
+import {
+  anEvent,
+  aPlan,
+  loadUpgrade,
+  pendingOnes,
+  rolloutChange,
+  saveUpgrade,
+} from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
 const dayMs = 86_400_000;
@@ -41,10 +50,13 @@ describe('what is kept of a rollout', () => {
   ])('lives for good while it is running, and after its end for %s', async (_how, given, livesMs) => {
     const parts = aStore(given);
     await freeze(parts, 1);
-    const { rollout, records, events, groups, attributes } = rolloutKeys(parts.keyPrefix, rolloutId);
-    const lives = () =>
-      Promise.all([rollout, records, events, groups, attributes].map((key) => parts.commands.pttl(key)));
-    expect(await lives()).toEqual([-1, -1, -1, -1, -1]);
+    const { rollout, records, events, milestones, groups, attributes } = rolloutKeys(
+      parts.keyPrefix,
+      rolloutId,
+    );
+    const keys = [rollout, records, events, milestones, groups, attributes];
+    const lives = () => Promise.all(keys.map((key) => parts.commands.pttl(key)));
+    expect(await lives()).toEqual(keys.map(() => -1));
     await end(parts, 1);
     for (const leftMs of await lives()) {
       expect(leftMs).toBeGreaterThan(livesMs - 60_000);
@@ -69,6 +81,37 @@ describe('what is kept of a rollout', () => {
     expect(await parts.store.readEvents(rolloutId, { limit: 1 })).toMatchObject([
       { reason: `save ${saves}` },
     ]);
+  });
+
+  it('includes the plan and verbs, however many events its upgrades have', async () => {
+    const parts = aStore();
+    const { store, commands, keyPrefix } = parts;
+    await freeze(parts, 1);
+    const paused = rolloutChange(aRollout({ id: rolloutId, createdAt: startedAt + 1 }), { state: 'paused' });
+    expect(await store.saveRollout({ ...paused, events: [anEvent('rollout.paused')] }, null)).toBe('saved');
+    const floods = 21;
+    for (let flood = 0; flood < floods; flood += 1) {
+      const before = await loadUpgrade(store, 1);
+      const after = { ...before, rev: before.rev + 1 };
+      const events = Array(500).fill({ ...anEvent('upgrade.queued'), reason: `flood ${flood}` });
+      expect(await saveUpgrade(store, { before, after, events })).toBe('saved');
+    }
+    const resumed = rolloutChange(paused.rollout, { state: 'running' });
+    const last = [anEvent('rollout.resumed'), anEvent('rollout.running')];
+    expect(await store.saveRollout({ ...resumed, events: last }, null)).toBe('saved');
+
+    const all = await store.readEvents(rolloutId, { limit: eventsReadMax });
+    expect(all.length).toBeGreaterThan(10_000);
+    expect(all.length).toBeLessThan(10_200);
+    const milestones = all.map(({ event }) => event).filter((event) => event !== 'upgrade.queued');
+    expect(milestones).toEqual(['rollout.running', 'rollout.resumed', 'rollout.paused', 'rollout.running']);
+    expect(all.slice(-3).map(({ event }) => event)).toEqual(['upgrade.queued', ...milestones.slice(-2)]);
+    expect(await store.readEvents(rolloutId, { limit: 3 })).toMatchObject(all.slice(0, 3));
+
+    const exported: unknown[] = [];
+    for await (const line of exportRollout({ commands, keyPrefix }, rolloutId))
+      if (line.kind === 'event') exported.push(line.event);
+    expect(exported.toReversed()).toEqual(all);
   });
 
   it('is removed from the list of its policy when its keys have expired, whatever the history was', async () => {

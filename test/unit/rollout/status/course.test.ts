@@ -47,8 +47,9 @@ describe('the course of a rollout', () => {
     expect(describeCourse(view, { events, isWhole: true }, now).burnUp.points).toHaveLength(120);
   });
 
-  it('starts with the oldest kept event, and counts an end without a start as in flight before', () => {
-    const kept = { events: events.slice(0, 2), isWhole: false };
+  it('starts with the oldest kept event of an upgrade, and counts an end without a start as in flight before', () => {
+    const planned = { ...upgrade('upgrade.queued', 1, 0), event: 'rollout.planned' as const };
+    const kept = { events: [...events.slice(0, 2), planned], isWhole: false };
     const { burnUp } = describeCourse(view, kept, now);
     expect([burnUp.isWhole, burnUp.points[0]?.at]).toEqual([false, startedAt + 6 * hour]);
     expect(levelAt(6.5, kept)).toEqual([2, 1, 0]);
