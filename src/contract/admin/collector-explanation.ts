@@ -43,7 +43,7 @@ const ExplanationKindName = z
 
 const PastUpgradeBody = namedObject(
   'PastUpgrade',
-  'An upgrade of the collector in a rollout that has ended.',
+  'An upgrade of the collector in an earlier rollout, which has ended or is being rolled back.',
   {
     rollout: z.string(),
     policy: z.string(),

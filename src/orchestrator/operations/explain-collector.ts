@@ -96,7 +96,9 @@ async function explainFound(parts: OperationsParts, found: Found): Promise<Expla
     }),
   );
   const explanations = byPolicy.map(({ explanation }) => explanation);
-  const history = byPolicy.flatMap(({ records }) => records.flatMap(pastUpgrade));
+  const history = byPolicy.flatMap(({ records, explanation }) =>
+    records.flatMap((record) => pastUpgrade(record, explanation.rollout)),
+  );
   history.sort((one, other) => (other.at ?? 0) - (one.at ?? 0));
   return { kind: 'explained', collectorId: id, collectorName: name, build, explanations, history };
 }
@@ -121,12 +123,14 @@ async function loadRecords(
   );
 }
 
-function pastUpgrade({ rollout, upgrade }: KeptRecord): readonly PastUpgrade[] {
-  if (upgrade === undefined || rollout.endedAt === null) return [];
+/** @param explained the rollout that the explanation is about. Another one is over for this collector. */
+function pastUpgrade({ rollout, upgrade }: KeptRecord, explained: string | null): readonly PastUpgrade[] {
+  if (upgrade === undefined || rollout.id === explained) return [];
   const {
     progress: { state },
     identity: { fromBuild, toBuild },
   } = upgrade;
+  if (rollout.endedAt === null && !isEnd(state)) return [];
   return [
     {
       rollout: rollout.id,
@@ -236,18 +240,15 @@ async function explainHold(parts: OperationsParts, rollout: Rollout, upgrade: Up
 
 type FoundActive = Awaited<ReturnType<typeof findActive>>;
 
-/** The collector's record in the active rollouts of a policy; of two records, the one that has not ended. */
+/** The collector's record in the active rollouts of a policy. A rollback that has it follows the rollout that it undoes. */
 async function findActive({ store }: OperationsParts, policy: string, collectorId: number) {
   const active = await store.activeRolloutIds([policy]);
   const loaded = await Promise.all(
     active.map(async (rolloutId) => ({ rolloutId, ...(await store.loadUpgrades(rolloutId, [collectorId])) })),
   );
-  const found = loaded.flatMap(({ upgrades }) => upgrades);
-  return {
-    active,
-    upgrade: found.find(({ progress: { state } }) => !isEnd(state)) ?? found[0],
-    unreadableIn: loaded.findLast(({ unreadable }) => unreadable.length > 0)?.rolloutId,
-  };
+  const latest = loaded.findLast(({ upgrades, unreadable }) => upgrades.length + unreadable.length > 0);
+  const upgrade = latest?.upgrades[0];
+  return { active, upgrade, unreadableIn: upgrade === undefined ? latest?.rolloutId : undefined };
 }
 
 /** The build of the running rollout, else the one that the next scan would choose. A rollback has other target builds. */

@@ -1,6 +1,7 @@
 import { nearestNames, parseCollectorId } from '../../base/names.ts';
 import { unaskedWords } from '../../rollout/messages/explanations.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
+import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { Outage } from '../../rollout/status/api-budget-status.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
@@ -11,7 +12,7 @@ import type { OperationsParts } from './operations-parts.ts';
 const pageSize = 1_000;
 
 /**
- * Finds a collector in the running rollouts by its id or exact name. An operator who holds a collector must not have to wait
+ * Finds a collector in the running rollouts by its id or exact name; its upgrade back if it is being rolled back. An operator who holds a collector must not have to wait
  * for a service that is down.
  */
 export async function findPlannedCollector(
@@ -24,8 +25,11 @@ export async function findPlannedCollector(
       ? parts.store.findNamed(rolloutId, idOrName.trim())
       : // A collector with an unreadable record is looked up at the service instead.
         (await parts.store.loadUpgrades(rolloutId, [id])).upgrades;
-  const found = await Promise.all((await parts.store.activeRolloutIds(parts.policies)).map(find));
-  return found.flat()[0];
+  const found = (await Promise.all((await parts.store.activeRolloutIds(parts.policies)).map(find))).flat();
+  const policyOf = ({ identity: { rolloutId } }: Upgrade) => parseRolloutId(rolloutId).policy;
+  const [first] = found;
+  // The rollback of a policy follows its rollout.
+  return first && found.findLast((upgrade) => policyOf(upgrade) === policyOf(first));
 }
 
 /** Similar names of planned collectors. It reads all plans, which takes 1 s for 100,000 collectors. */

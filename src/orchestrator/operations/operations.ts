@@ -147,7 +147,7 @@ export interface Explanation extends UpgradeExplanation {
   readonly rule: SelectionRule | null;
 }
 
-/** An upgrade of a collector in a rollout that has ended. */
+/** An upgrade of a collector in an earlier rollout. */
 export interface PastUpgrade {
   readonly rollout: string;
   readonly policy: string;

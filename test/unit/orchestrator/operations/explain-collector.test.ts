@@ -86,6 +86,46 @@ describe('a collector after a rollback', () => {
   });
 });
 
+describe('a collector of a rollout that is rolling back', () => {
+  const [first, second] = ['production-20260302-1', 'production-20260302-2'];
+  const upgraded = anUpgrade(
+    { ...over('succeeded', 'alive'), endedAt: t },
+    { ...identity, rolloutId: first },
+  );
+  const back = { ...identity, rolloutId: second, fromBuild: build, toBuild: old };
+  const rollBack = async (upgrade: Upgrade) => {
+    await keep({ id: first, state: 'rollingBack', rollbackId: second }, upgraded);
+    const rollback = { id: second, kind: 'rollback', rollbackOf: first, targetBuild: old } as const;
+    await keep({ ...rollback, createdAt: t + 1 }, upgrade);
+  };
+  const history = [{ rollout: first, kind: 'upgrade', state: 'succeeded', fromBuild: old, toBuild: build }];
+
+  it.each([
+    ['waits for its turn back', anUpgrade({ state: 'pending' }, back), build],
+    ['is back already', anUpgrade({ ...over('succeeded', 'alive'), endedAt: t + 9 }, back), old],
+  ])(
+    'is explained by the rollback when it %s, and the upgrade before is history',
+    async (_what, upgrade, runs) => {
+      await rollBack(upgrade);
+      for (const asked of ['svr-12', '7'])
+        expect(await explain(asked)).toMatchObject({
+          build: runs,
+          explanations: [{ kind: 'planned', rollout: second, state: upgrade.progress.state, target: old }],
+          history,
+        });
+    },
+  );
+
+  it('is explained by the rollout where the rollback does not take it back', async () => {
+    await rollBack(anUpgrade({ state: 'pending' }, { ...back, collectorId: 8, collectorName: 'svr-13' }));
+    expect(await explain('7')).toMatchObject({
+      build,
+      explanations: [{ rollout: first, state: 'succeeded' }],
+      history: [],
+    });
+  });
+});
+
 describe('a collector of an active rollout', () => {
   it('shows its stratum, its target and its attempts', async () => {
     const ended = { at: t, state: 'retrying', reason: because('no space') } as const;
