@@ -1,13 +1,22 @@
+import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { formatDuration } from '../../base/time.ts';
 import { counted, stateWords } from '../../rollout/messages/sentences.ts';
-import { commandFor } from '../../rollout/status/command-for.ts';
+import { failedStates } from '../../rollout/model/upgrade.ts';
+import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
+import { makeShownFilter } from '../../rollout/status/failure-filter.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { type AskedVerb, type RolloutVerb, verbTraits } from '../../rollout/verbs/verbs.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { type AnswerInput, confirm } from '../shell/operator.ts';
+import { readUpgrades } from './read-upgrades.ts';
+
+interface Terminal {
+  readonly input: AnswerInput;
+  readonly output: NodeJS.WritableStream;
+}
 
 /**
  * Shows the target of a verb that was given without one, and asks (P15).
@@ -16,12 +25,35 @@ import { type AnswerInput, confirm } from '../shell/operator.ts';
 export async function confirmVerb(
   status: RolloutStatus,
   verb: RolloutVerb,
-  { input, output }: { readonly input: AnswerInput; readonly output: NodeJS.WritableStream },
+  { input, output }: Terminal,
 ): Promise<AskedVerb> {
   const asked = askedNow(status, verb);
   if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingWords(status, verb));
   const yes = !verbTraits[verb].needsName;
   await confirm(toPrintable(questionOf(status, asked)), commandFor(status, verb), { yes, input, output });
+  return asked;
+}
+
+/**
+ * Shows how many failures `retry --class` means, and asks (P15). The daemon refuses a class that no failure has.
+ * @throws CommandFailure when nothing has failed, or without consent
+ */
+export async function confirmRetryOf(
+  client: Pick<AdminClient, 'searchUpgrades'>,
+  status: RolloutStatus,
+  failureClass: string,
+  { input, output }: Terminal,
+): Promise<AskedVerb> {
+  const asked = askedNow(status, 'retry');
+  if (asked === undefined || !('failed' in asked))
+    throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingWords(status, 'retry'));
+  const { collectors } = await readUpgrades(client, status.id, { state: [...failedStates] });
+  const count = collectors.filter(makeShownFilter(failureClass)).length;
+  if (count === 0) return asked;
+  const which = `${count} of the ${counted(asked.failed, 'failure')} of ${status.id}`;
+  const question = `${which} ${count === 1 ? 'matches' : 'match'} "${failureClass}". Retry ${count === 1 ? 'it' : 'them'}?`;
+  const command = `${commandFor(status, 'retry')} --class ${quoteArgument(failureClass)}`;
+  await confirm(toPrintable(question), command, { yes: false, input, output });
   return asked;
 }
 

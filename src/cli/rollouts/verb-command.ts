@@ -8,7 +8,7 @@ import type { ExitCode } from '../shell/exit-codes.ts';
 import { type AnswerInput, operatorName } from '../shell/operator.ts';
 import { findRollout } from './choose-rollout.ts';
 import { confirmRollback } from './confirm-rollback.ts';
-import { confirmVerb } from './confirm-verb.ts';
+import { confirmRetryOf, confirmVerb } from './confirm-verb.ts';
 import { renderStatus } from './render-status.ts';
 
 export interface VerbOptions extends DaemonTarget {
@@ -41,13 +41,18 @@ export async function verbCommand(
 ): Promise<ExitCode> {
   const status = await withDaemon(options, async (client) => {
     const chosen = await findRollout(client, named, verb);
+    const failureClass = verb === 'retry' ? options.class : undefined;
+    const terminal = { input, output: output.err };
     const asked =
       verb === 'rollback'
         ? await confirmRollback(client, chosen, options, { input, output })
-        : (namedIn[verb](options) ?? (await confirmVerb(chosen, verb, { input, output: output.err })));
+        : (namedIn[verb](options) ??
+          (failureClass === undefined
+            ? await confirmVerb(chosen, verb, terminal)
+            : await confirmRetryOf(client, chosen, failureClass, terminal)));
     const request = { rolloutId: chosen.id, by: operatorName(), reason: options.reason ?? '', ...asked };
-    const withClass = request.verb === 'retry' && options.class !== undefined;
-    const after = await client.apply(withClass ? { ...request, failureClass: options.class } : request);
+    const withClass = request.verb === 'retry' && failureClass !== undefined;
+    const after = await client.apply(withClass ? { ...request, failureClass } : request);
     if (request.verb === 'approve')
       output.err.write(
         `${toPrintable(approvedWords(chosen, 'wave' in request ? request.wave : undefined))}\n`,

@@ -1,24 +1,42 @@
 import { mostFrequent } from '../../base/grouping.ts';
-import { upgradeFailureClasses } from '../../base/vocabulary.ts';
+import { type UpgradeFailureClass, upgradeFailureClasses } from '../../base/vocabulary.ts';
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
-import type { Upgrade } from '../model/upgrade.ts';
+import type { Upgrade, UpgradeState } from '../model/upgrade.ts';
 import { failureClassOf } from '../model/upgrade-figures.ts';
 import type { FailedSummary } from '../verbs/refusal.ts';
+
+/** A failed upgrade as the API shows it. */
+export interface ShownFailure {
+  readonly state: UpgradeState;
+  /** null: it has not failed. */
+  readonly failureClass: UpgradeFailureClass | null;
+  readonly reason: string | null;
+}
+
+/** Makes the filter for the argument of `retry --class`, as `makeShownFilter` does. */
+export function makeFailureFilter(text: string): (upgrade: Upgrade) => boolean {
+  const matches = makeShownFilter(text);
+  return (upgrade) =>
+    matches({
+      state: upgrade.progress.state,
+      failureClass: failureClassOf(upgrade) ?? null,
+      reason: upgradeWords(upgrade),
+    });
+}
 
 /**
  * Makes the filter for the argument of `retry --class`: the name of a failure class, or else a state or a part of the
  * reason as `status` and `explain` show it. Case, spaces and dashes are ignored: `time-out` is `timedOut`.
  */
-export function makeFailureFilter(text: string): (upgrade: Upgrade) => boolean {
+export function makeShownFilter(text: string): (failure: ShownFailure) => boolean {
   const wanted = normalize(text);
   const named = upgradeFailureClasses.find((each) => normalize(each) === wanted);
-  if (named !== undefined) return (upgrade) => failureClassOf(upgrade) === named;
+  if (named !== undefined) return ({ failureClass }) => failureClass === named;
   const isTimeOut = wanted === 'timeout';
-  return (upgrade) => {
-    const failureClass = failureClassOf(upgrade);
-    if (failureClass === undefined) return false;
+  return ({ state, failureClass, reason }) => {
+    if (failureClass === null) return false;
     if (isTimeOut && failureClass === 'timedOut') return true;
-    return normalize(upgrade.progress.state) === wanted || normalize(upgradeWords(upgrade)).includes(wanted);
+    return normalize(state) === wanted || normalize(reason ?? '').includes(wanted);
   };
 }
 

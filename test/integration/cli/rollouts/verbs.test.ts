@@ -43,7 +43,9 @@ async function setUpWith(
       aRolloutEvent({ event: 'rollout.paused', by: 'alice', reason: 'lunch' }),
     ],
     audit: [{ at: startedAt, event: 'rollout.paused', subject: running, by: 'alice', reason: 'lunch' }],
-    upgrades: [anEndedOne('failed', { reason: because(reason), failureClass: 'permanent' }, failed)],
+    upgrades: given.upgrades ?? [
+      anEndedOne('failed', { reason: because(reason), failureClass: 'permanent' }, failed),
+    ],
     held: { builds: [{ build, ...since }], collectors: [], strata: [] },
     holdResults: {
       [build]: { kind: 'done', subject: { kind: 'build', build } },
@@ -188,6 +190,33 @@ describe('a verb', () => {
       expect(operations.requests).toMatchObject([asked]);
     },
   );
+
+  it('asks about the failures of a class only, and prints a command with it', async () => {
+    const status = aRolloutStatus({ counts: countsOf({ failed: 2, timedOut: 1 }) });
+    const upgrades = [
+      anEndedOne('timedOut', { failureClass: 'timedOut' }, { collectorId: 1 }),
+      ...[2, 3].map((collectorId) =>
+        anEndedOne('failed', { reason: because('disk full'), failureClass: 'permanent' }, { collectorId }),
+      ),
+    ];
+    const { operations, upwave } = await setUpWith({ upgrades }, status);
+    for (const [asked, option, question] of [
+      ['time-out', 'time-out', `1 of the 3 failures of ${running} matches "time-out". Retry it?`],
+      ['disk full', '"disk full"', `2 of the 3 failures of ${running} match "disk full". Retry them?`],
+    ] as const) {
+      const { code, err } = await upwave('retry', '--class', asked);
+      expect(code).toBe(exitCodes.usageOrConfig);
+      const command = `upwave retry production --failed 3 --class ${option}`;
+      expect(err).toBe(`upwave: ${question}\n  To confirm it, run: ${command}\n`);
+    }
+    expect(operations.requests).toEqual([]);
+  });
+
+  it('leaves it to the daemon to refuse a class that no failure has', async () => {
+    const { operations, upwave } = await setUp(aRolloutStatus({ counts: countsOf({ failed: 2 }) }));
+    await upwave('retry', '--class', 'timedOut');
+    expect(operations.requests).toMatchObject([{ verb: 'retry', failed: 2, failureClass: 'timedOut' }]);
+  });
 
   it.each([
     ['approve', aRolloutStatus(), `${running} does not wait for approval (running)`],
