@@ -1,6 +1,7 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { formatDuration } from '../../base/time.ts';
+import { waveApprovalWords } from '../../rollout/messages/approvals.ts';
 import { counted, stateWords } from '../../rollout/messages/sentences.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
@@ -66,8 +67,9 @@ function questionOf(status: RolloutStatus, asked: AskedVerb): string {
           status.drift === null ? '' : ` (changed since plan ${status.drift.from}: ${status.drift.words})`;
         return `Plan ${asked.planHash} of ${id} waits for approval: ${counted(planned, 'collector')} to ${targetBuild}${drift}. Approve it?`;
       }
-      const size = waves.find(({ name }) => name === asked.wave)?.size ?? 0;
-      return `Wave ${asked.wave} of ${id} waits for approval: ${counted(size, 'collector')} to ${targetBuild}. Approve it?`;
+      const wave = waves.find(({ name }) => name === asked.wave);
+      const what = wave === undefined ? '' : `: ${waveApprovalWords(wave, targetBuild)}`;
+      return `Wave ${asked.wave} of ${id} waits for approval${what}. Approve it?`;
     }
     case 'skipSoak': {
       const endsAt = waves.find(({ name }) => name === asked.wave)?.soakEndsAt ?? null;

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { formatDuration } from '../../../base/time.ts';
+import { waveApprovalWords } from '../../../rollout/messages/approvals.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { call, type Rollout, type Verb, type Wave } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
@@ -119,7 +120,7 @@ const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
   }),
   resume: (rollout) => ({
     consequences: [
-      `${counted(waiting(rollout), 'collector')} continue, ${rollout.concurrency} at a time.`,
+      `${counted(waiting(rollout) - setAside(rollout), 'collector')} continue, ${rollout.concurrency} at a time.`,
       ...rollout.waves
         .filter(({ state, failures }) => state !== 'passed' && failures > 0)
         .map(
@@ -176,7 +177,9 @@ const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
     ];
     return {
       consequences: [
-        `${counted(failed, 'failed collector')} are upgraded again, each with new attempts.`,
+        classes.length > 1
+          ? `The chosen ones of ${counted(failed, 'failed collector')} are upgraded again, each with new attempts.`
+          : `${counted(failed, 'failed collector')} are upgraded again, each with new attempts.`,
         'Failures of these upgrades no longer count until they fail again.',
       ],
       form: (
@@ -227,7 +230,9 @@ function waveApproval(rollout: Rollout): Deed {
   const wave = waveThatIs('awaitingApproval', rollout);
   return {
     consequences: [
-      `Wave ${wave?.name ?? ''} opens: ${counted(wave?.size ?? 0, 'collector')} go to ${rollout.targetBuild}, ${rollout.concurrency} at a time.`,
+      wave === undefined
+        ? null
+        : `Wave ${wave.name} opens: ${waveApprovalWords(wave, rollout.targetBuild)}; ${rollout.concurrency} at a time.`,
       `It stops at more than ${counted(wave?.failuresAllowed ?? 0, 'failure')}.`,
       `So far ${counted(rollout.counts.succeeded, 'collector')} succeeded and ${failedOf(rollout.counts)} failed.`,
       windowLine(rollout),
@@ -256,6 +261,11 @@ function runningLine({ inFlight }: Rollout): string {
 
 function waiting({ counts }: Rollout): number {
   return counts.pending + counts.retrying + counts.deferred;
+}
+
+/** Waiting members of held strata: they start after a release. */
+function setAside({ waves }: Rollout): number {
+  return waves.reduce((sum, wave) => sum + wave.setAside, 0);
 }
 
 function windowLine({ window }: Rollout): string | null {

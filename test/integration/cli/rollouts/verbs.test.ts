@@ -73,7 +73,14 @@ async function setUpWith(
 }
 
 const soaking = aWaveStatus({ state: 'soaking' });
-const rest = aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' });
+const awaiting = { name: 'rest', state: 'awaitingApproval', waits: 'approval' } as const;
+const rest = aWaveStatus({ ...awaiting, counts: countsOf({ pending: 2 }) });
+const partlyHeld = aWaveStatus({
+  ...awaiting,
+  size: 73,
+  counts: countsOf({ pending: 68, retrying: 2, withdrawn: 3 }),
+  setAside: 24,
+});
 
 describe('a verb', () => {
   it.each([
@@ -144,6 +151,13 @@ describe('a verb', () => {
       'approve',
       { state: 'paused', waves: [rest] },
       `Wave rest of ${running} waits for approval: 2 collectors to 19.536-4. Approve it?`,
+      'approve production --wave rest',
+      { verb: 'approve', wave: 'rest' },
+    ],
+    [
+      'approve',
+      { state: 'paused', waves: [partlyHeld] },
+      `Wave rest of ${running} waits for approval: 46 collectors to 19.536-4, 24 more are set aside in held strata. Approve it?`,
       'approve production --wave rest',
       { verb: 'approve', wave: 'rest' },
     ],
