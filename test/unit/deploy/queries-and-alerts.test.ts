@@ -198,8 +198,9 @@ function mistakesIn(query: string, { labelsOf, valuesOf }: Exposed): string[] {
   const groupedBy: string[] = [];
   const names = new Set<string>();
   const rest = withoutVariables(query)
-    .replaceAll(/\b(?:by|without)\s*\(([^)]*)\)/g, (_all, labels: string) => {
-      groupedBy.push(...labels.split(',').map((label) => label.trim()));
+    .replaceAll(/\b(?:by|without|on)\s*\(([^)]*)\)/g, (_all, labels: string) => {
+      const grouping = labels.split(',').map((label) => label.trim());
+      groupedBy.push(...grouping.filter((label) => label !== ''));
       return ' ';
     })
     .replaceAll(/([\w:]+)\{([^}]*)\}/g, (_all, name: string, selectors: string) => {
