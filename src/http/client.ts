@@ -66,10 +66,10 @@ export interface CallOptions {
   /** Appends a slash to the path, which some servers need to parse its last segment correctly. */
   readonly trailingSlash?: boolean | undefined;
   /**
-   * The latest instant at which the request may be sent, by the monotonic clock (`performance.now`), because connecting
-   * may take long. Later the call ends as `aborted`, and nothing was sent.
+   * Asked right before the request is sent, because connecting may take long. If it is false, the call ends as `aborted`,
+   * and nothing was sent.
    */
-  readonly leaveBy?: number | undefined;
+  readonly mayLeave?: (() => boolean) | undefined;
 }
 
 export interface HttpResult<Answer> {
@@ -139,7 +139,7 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
             ...sentHeaders,
           },
           body: encodedBody,
-          leaveBy: options.leaveBy,
+          mayLeave: options.mayLeave,
         },
         totalMs,
         (status) => bytesMaxOf(operation, status, parts.bodyBytesMax),

@@ -10,8 +10,8 @@ export interface RawRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** The latest instant at which its first byte may be sent, by the monotonic clock (`performance.now`). */
-  readonly leaveBy?: number | undefined;
+  /** Asked right before its first byte is sent. False: it is not sent. */
+  readonly mayLeave?: (() => boolean) | undefined;
 }
 
 export interface RawAnswer {
@@ -105,7 +105,7 @@ function makeEnd(
 }
 
 function makeHandler(
-  { leaveBy = Number.POSITIVE_INFINITY }: RawRequest,
+  { mayLeave = () => true }: RawRequest,
   of: {
     readonly seen: Seen;
     readonly end: End;
@@ -120,7 +120,7 @@ function makeHandler(
     // Called right before the first byte is written. Aborting here prevents the write.
     onRequestStart: (started) => {
       const isSecondTime = seen.controller !== undefined;
-      if (!isSecondTime && performance.now() > leaveBy) end.giveUp('aborted', undefined);
+      if (!isSecondTime && !mayLeave()) end.giveUp('aborted', undefined);
       else seen.controller = started;
       if (isSecondTime) end.giveUp('reset', undefined);
       if (end.isOver()) started.abort(new Error('given up'));

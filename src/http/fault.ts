@@ -8,7 +8,7 @@ export type HttpFaultKind =
   | 'timeout'
   /** The connection broke before the response was complete. */
   | 'reset'
-  /** The caller cancelled, the client was closed, or the request came after its `leaveBy`. */
+  /** The caller cancelled, the client was closed, or the request may no longer leave (`mayLeave`). */
   | 'aborted'
   /** A complete response with a status other than 2xx. */
   | 'status'

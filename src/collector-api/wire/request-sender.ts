@@ -1,3 +1,4 @@
+import { type Clocks, startStopwatch } from '../../base/stopwatch.ts';
 import { listUpgradeTargets } from '../../contract/collector-management/upgrades.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { HttpResult } from '../../http/client.ts';
@@ -12,8 +13,8 @@ import { failed } from './service-call.ts';
 import type { ServiceSession } from './service-sessions.ts';
 import { takeGrant } from './take-grant.ts';
 
-/** Sends a request, at the latest at an instant of the monotonic clock, if there is one. */
-type Request<Result> = (leaveBy: number | undefined) => Promise<HttpResult<Result>>;
+/** Sends a request, if it may still leave when it is connected. */
+type Request<Result> = (mayLeave: () => boolean) => Promise<HttpResult<Result>>;
 
 /** A place in the budget for one request. It is used or given up once. */
 export interface Place {
@@ -26,6 +27,8 @@ export type RequestSender = ReturnType<typeof makeRequestSender>;
 export interface RequestSenderParts extends AnswerParts {
   readonly budget: ApiBudget;
   readonly observer: ServiceObserver;
+  /** Measure how old a place in the budget is. Default: the machine's. */
+  readonly clocks?: Clocks | undefined;
 }
 
 /** A service may fail again right after a successful probe. After so many probes the caller decides. */
@@ -69,13 +72,15 @@ export function makeRequestSender(parts: RequestSenderParts) {
     call: ServiceCall,
     grant: BudgetGrant,
   ): Place {
-    const leaveBy = call.leaveWithinMs === undefined ? undefined : performance.now() + call.leaveWithinMs;
+    const ageMs = startStopwatch(parts.clocks);
+    const { leaveWithinMs = Number.POSITIVE_INFINITY } = call;
+    const mayLeave = (): boolean => ageMs() <= leaveWithinMs;
     return {
       giveUp: () => grant.giveBack(),
       send: async (request) => {
         try {
           call.onSend?.();
-          return await send(session, operation, call, grant, () => request(leaveBy));
+          return await send(session, operation, call, grant, () => request(mayLeave));
         } finally {
           grant.giveBack();
         }

@@ -1,3 +1,4 @@
+import type { Clocks } from '../../base/stopwatch.ts';
 import type { Clock, DurationMs } from '../../base/time.ts';
 import { basicToken } from '../../base/url-authority.ts';
 import type { Operation } from '../../contract/operation.ts';
@@ -39,6 +40,8 @@ export interface ServiceClientParts {
   /** PEM of authorities that are trusted in addition to the public ones. */
   readonly ca?: string | undefined;
   readonly observer?: ServiceObserver;
+  /** Measure until when a create may leave. Default: the machine's. */
+  readonly clocks?: Clocks;
 }
 
 /**
@@ -94,6 +97,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     allowedHosts: parts.allowedHosts,
     observer,
     redactor,
+    clocks: parts.clocks,
   });
 
   const movesReported = new Set<string>();

@@ -58,10 +58,10 @@ export function makeTakePlace(parts: {
     };
     const place = await reserve(session, operation, call, leaveGate);
     if (place.ok !== true) return place;
-    const request = (leaveBy: number | undefined) =>
+    const request = (mayLeave: () => boolean) =>
       session.http.call(operation, input, {
         signal: call.signal,
-        leaveBy,
+        mayLeave,
         headers: call.ifMatch === undefined ? {} : { 'if-match': call.ifMatch },
         trailingSlash: call.trailingSlash,
       });

@@ -1,3 +1,4 @@
+import { startStopwatch } from '../../base/stopwatch.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { type ApiBudgetLedger, budgetIsAway, lateMaxMs, type Reservation, type Slot } from './ledger.ts';
 import type { Nap } from './nap.ts';
@@ -16,6 +17,9 @@ export interface DispatchParts {
 
 type Granted = Extract<Reservation, { kind: 'granted' }>;
 
+/** How late it is for a slot; negative before its instant. */
+type LatenessOf = (slot: Slot) => DurationMs;
+
 // A reservation takes a millisecond. Without Redis the call waits until Redis is back.
 const reservedWithinMs: DurationMs = 2_000;
 
@@ -27,14 +31,22 @@ export async function dispatchWhileWaiting(parts: DispatchParts): Promise<void> 
   const { requests, nap, isClosed } = parts;
   while (requests.size > 0 && !isClosed()) {
     const { slackMs } = parts.slack;
+    const latenessOf = makeLatenessOf();
     const reservation = await reserve(parts, slackMs);
     if (reservation.kind !== 'granted') await waitOut(parts, reservation);
     else {
-      await useAll(parts, reservation, slackMs);
+      await useAll(parts, reservation, { slackMs, latenessOf });
       // The other daemons get the part of the rate that this slot held up.
       if (slackMs > 0 && requests.size > 0 && !isClosed()) await nap.sleep(slackMs, false);
     }
   }
+}
+
+/** Call it before the reservation: a machine that is suspended from then on reaches its slots late. */
+function makeLatenessOf(): LatenessOf {
+  const since = performance.now();
+  const ageMs = startStopwatch();
+  return ({ at }) => ageMs() - (at - since);
 }
 
 /** While Redis does not answer, requests wait no longer than in any other outage. */
@@ -59,14 +71,19 @@ async function waitOut(
 }
 
 /** Uses each slot at its instant, and returns permits of slots that are reached too late. */
-async function useAll(parts: DispatchParts, granted: Granted, slackMs: DurationMs): Promise<void> {
+async function useAll(
+  parts: DispatchParts,
+  granted: Granted,
+  { slackMs, latenessOf }: { readonly slackMs: DurationMs; readonly latenessOf: LatenessOf },
+): Promise<void> {
   const { ledger, slack } = parts;
   let missedByMs: DurationMs | undefined;
   let usedLateMs: DurationMs | undefined;
   for (const slot of granted.slots) {
-    const lateMs = await waitFor(parts, slot);
+    const lateMs = await waitFor(parts, () => latenessOf(slot));
     if (lateMs > lateMaxMs + slackMs) {
-      missedByMs = lateMs;
+      // Infinite after the clock was set back, which does not show how late this process is.
+      if (Number.isFinite(lateMs)) missedByMs = lateMs;
       ledger.giveBack(slot.permit);
     } else {
       usedLateMs = lateMs;
@@ -78,11 +95,11 @@ async function useAll(parts: DispatchParts, granted: Granted, slackMs: DurationM
 }
 
 /** Waits for the slot's instant. @returns the lateness */
-async function waitFor({ nap, isClosed }: DispatchParts, { at }: Slot): Promise<DurationMs> {
-  for (let left = at - performance.now(); left > 0 && !isClosed(); left = at - performance.now()) {
-    await nap.sleep(left, false);
+async function waitFor({ nap, isClosed }: DispatchParts, lateness: () => DurationMs): Promise<DurationMs> {
+  for (let lateMs = lateness(); ; lateMs = lateness()) {
+    if (lateMs >= 0 || isClosed()) return lateMs;
+    await nap.sleep(-lateMs, false);
   }
-  return performance.now() - at;
 }
 
 /** Gives the slot to the request that is now first. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type Clocks, type Stopwatch, startStopwatch } from '../../base/stopwatch.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { within } from '../../base/waiting.ts';
 import type { Fence, LeaderLease } from '../../orchestrator/ports/leader.ts';
@@ -12,8 +13,8 @@ export interface LeaderLeaseParts {
   readonly keyPrefix: string;
   /** After this time without a renewal another daemon may lead. */
   readonly leaseMs?: DurationMs;
-  /** A monotonic clock in milliseconds. Default: `performance.now`; tests pass their own. */
-  readonly monotonicNow?: () => number;
+  /** Default: the machine's. */
+  readonly clocks?: Clocks;
   /**
    * Called when the lease expires without a renewal: Redis is unreachable, and the leader's loop may hang until it is back.
    */
@@ -37,32 +38,31 @@ const safetyShare = 1 / 6;
 
 /**
  * The leader lease in Redis. The first `hold` starts trying to acquire it. From then on it is renewed, or retried, each
- * third of its length, and when another daemon's lease expires. Its end is computed from before the renewal was sent, by a
- * monotonic clock, so a slow reply or a suspended process makes it end early, never late.
+ * third of its length, and when another daemon's lease expires. Its end is computed from before the renewal was sent, by
+ * both clocks of the machine, so a slow reply, a stopped process or a suspended machine makes it end early, never late.
  */
 export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
   const { commands, keyPrefix, leaseMs = defaultLeaseMs, faults } = parts;
-  const monotonicNow = parts.monotonicNow ?? (() => performance.now());
   const keys = { lease: `${keyPrefix}:{leader}:lease`, epoch: `${keyPrefix}:{leader}:epoch` };
   const owner = randomUUID();
   const beatMs = leaseMs / 3;
-  const held = makeHeldLease({ leaseMs, monotonicNow, onLapsed: parts.onLapsed });
+  const held = makeHeldLease({ leaseMs, onLapsed: parts.onLapsed });
   let beating: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let atEnd: NodeJS.Timeout | undefined;
   let released = false;
-  let pausedUntil = Number.NEGATIVE_INFINITY;
+  let isPaused = () => false;
 
   async function beat(): Promise<void> {
-    const sentAt = monotonicNow();
-    if (sentAt < pausedUntil) return;
+    if (isPaused()) return;
+    const ageMs = startStopwatch(parts.clocks);
     try {
       const args = { owner, leaseMs: Math.round(leaseMs) };
       const answer = await runScript(commands, acquireLeaseScript, { keys, args });
       faults?.over(faultName);
       if (released) await giveUp();
       else if (answer < 0) waitForEnd(-answer);
-      else if (monotonicNow() >= pausedUntil && held.renew(answer, sentAt)) parts.onTaken?.();
+      else if (!isPaused() && held.renew(answer, ageMs)) parts.onTaken?.();
     } catch (error) {
       // The connection reports an outage. The lease expires by itself.
       faults?.met(faultName, error);
@@ -101,7 +101,8 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
     },
     giveWay: async (forMs) => {
       // Also ignores an attempt in flight: its reply comes before the release, and no longer counts.
-      pausedUntil = monotonicNow() + forMs;
+      const pausedMs = startStopwatch(parts.clocks);
+      isPaused = () => pausedMs() < forMs;
       held.drop();
       await within(leaseMs, giveUp()).catch(() => undefined);
     },
@@ -118,23 +119,19 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
 }
 
 /** This daemon's knowledge of the lease: the fence, its end, and whether it expired without a renewal. */
-function makeHeldLease(parts: {
-  readonly leaseMs: DurationMs;
-  readonly monotonicNow: () => number;
-  readonly onLapsed: (() => void) | undefined;
-}) {
-  const { leaseMs, monotonicNow, onLapsed } = parts;
-  let held: { readonly fence: Fence; readonly until: number } | undefined;
+function makeHeldLease(parts: { readonly leaseMs: DurationMs; readonly onLapsed: (() => void) | undefined }) {
+  const { leaseMs, onLapsed } = parts;
+  let held: { readonly fence: Fence; readonly ageMs: Stopwatch } | undefined;
   let expiry: NodeJS.Timeout | undefined;
   let hasLapsed = false;
 
   const fence = (): Fence | undefined =>
-    held !== undefined && monotonicNow() < held.until - leaseMs * safetyShare ? held.fence : undefined;
+    held !== undefined && held.ageMs() < leaseMs - leaseMs * safetyShare ? held.fence : undefined;
 
   function watchExpiry(): void {
     clearTimeout(expiry);
     expiry = setTimeout(() => {
-      // A timer may be early by the monotonic clock, or late in a suspended process.
+      // A timer may be early, or late in a stopped process.
       if (fence() !== undefined) return;
       hasLapsed = true;
       onLapsed?.();
@@ -145,9 +142,9 @@ function makeHeldLease(parts: {
     fence,
     isHeld: () => held !== undefined,
     /** @returns true when it was not held before */
-    renew: (taken: Fence, sentAt: number): boolean => {
+    renew: (taken: Fence, ageMs: Stopwatch): boolean => {
       const isNew = held?.fence !== taken;
-      held = { fence: taken, until: sentAt + leaseMs };
+      held = { fence: taken, ageMs };
       watchExpiry();
       return isNew;
     },

@@ -3,6 +3,7 @@ import type { LeaderLease } from '../../../../src/orchestrator/ports/leader.ts';
 import { makeRedisFaults } from '../../../../src/redis/connection/faults.ts';
 import { makeRedisLeaderLease } from '../../../../src/redis/coordination/leader-lease.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { settableClocks } from '../../../support/settable-clocks.ts';
 import { until } from '../../../support/until.ts';
 
 const redis = useRedis();
@@ -19,7 +20,7 @@ function aLease(keyPrefix: string, parts: Parts = {}): LeaderLease {
 function freezeTime(): void {
   onTestFinished(() => void vi.useRealTimers());
   vi.useFakeTimers({
-    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
   });
 }
 
@@ -50,8 +51,8 @@ describe('the leader lease', () => {
 
   it('goes to another daemon after `giveWay`, with a higher fence, and may be taken again after the pause', async () => {
     const { keyPrefix } = redis.config();
-    let now = 0;
-    const first = aLease(keyPrefix, { leaseMs: 300, monotonicNow: () => now });
+    const { clocks, pass } = settableClocks();
+    const first = aLease(keyPrefix, { leaseMs: 300, clocks });
     const held = await until('the lease', () => first.hold());
     await first.giveWay(1_000);
     expect(await first.hold()).toBeUndefined();
@@ -59,7 +60,7 @@ describe('the leader lease', () => {
     expect(await until('the other one to have it', () => second.hold())).toBeGreaterThan(held);
     await second.release();
     expect(await first.hold()).toBeUndefined();
-    now += 1_000;
+    pass(1_000);
     await until('it to be held again', () => first.hold());
   });
 
@@ -125,14 +126,27 @@ describe('the leader lease', () => {
     expect(lapses).toBe(1);
   });
 
-  it('is not used in its last sixth, by a monotonic clock', async () => {
-    let nowMs = 1_000;
-    const lease = aLease(redis.config().keyPrefix, { leaseMs: 60_000, monotonicNow: () => nowMs });
+  it('is not used in its last sixth', async () => {
+    const { clocks, pass } = settableClocks();
+    const lease = aLease(redis.config().keyPrefix, { leaseMs: 60_000, clocks });
     const fence = await lease.hold();
     expect(fence).toBeGreaterThan(0);
-    nowMs += 49_999;
+    pass(49_999);
     expect(await lease.hold()).toBe(fence);
-    nowMs += 1;
+    pass(1);
+    expect(await lease.hold()).toBeUndefined();
+  });
+
+  it.each([
+    ['the machine was suspended for longer', 60_000],
+    ['the clock was set forward', 3_600_000],
+    ['the clock was set back, which hides how long the machine was suspended', -3_600_000],
+  ])('is not used after %s', async (_what, byMs) => {
+    const { clocks, pass, setWall } = settableClocks();
+    const lease = aLease(redis.config().keyPrefix, { leaseMs: 60_000, clocks });
+    expect(await lease.hold()).toBeGreaterThan(0);
+    pass(1_000);
+    setWall(byMs);
     expect(await lease.hold()).toBeUndefined();
   });
 

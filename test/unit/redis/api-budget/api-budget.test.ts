@@ -153,6 +153,32 @@ describe('the dispatcher of the API budget', () => {
     },
   );
 
+  it('leaves a slot unused when the machine was suspended since its reservation (P8)', async () => {
+    let reservations = 0;
+    const suspend = () => vi.setSystemTime(Date.now() + 6_000);
+    const ledger = aLedger(slotAt);
+    const given: string[] = [];
+    const budget = makeApiBudgetDispatcher({
+      ledger: {
+        ...ledger,
+        giveBack: (permit) => void given.push(permit),
+        reserve: async () => {
+          reservations += 1;
+          if (reservations === 1) suspend();
+          return slotAt(performance.now() + 50);
+        },
+      },
+    });
+    const since = performance.now();
+    const taking = budget.take('poll').then(() => performance.now() - since);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(given).toEqual(['a permit']);
+    suspend();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(given).toHaveLength(2);
+    expect(await taking).toBeGreaterThanOrEqual(100);
+  });
+
   it('leaves a slot unused that was reserved before a pause, from the moment this process knows of it', async () => {
     const since = performance.now();
     let reservations = 0;
