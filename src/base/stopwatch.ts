@@ -11,7 +11,7 @@ export interface Clocks {
 /** Returns the time since its start. */
 export type Stopwatch = () => DurationMs;
 
-const machineClocks: Clocks = { wallNow: () => Date.now(), monotonicNow: () => performance.now() };
+export const machineClocks: Clocks = { wallNow: () => Date.now(), monotonicNow: () => performance.now() };
 
 // The wall clock has whole milliseconds.
 const wallErrorMs: DurationMs = 1;

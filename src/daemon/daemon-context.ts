@@ -1,9 +1,11 @@
-import type { Clock } from '../base/time.ts';
+import { makeSteadyClock } from '../base/steady-clock.ts';
+import type { Clocks } from '../base/stopwatch.ts';
 import type { AccountConfig, Config } from '../config/config.ts';
 import type { Logger } from '../observability/logger.ts';
 import { makeEventSink } from '../observability/make-event-sink.ts';
 import { type MetricsParts, makeMetrics } from '../observability/metrics.ts';
 import { makeReadApiBudgetStatus } from '../redis/api-budget/read-status.ts';
+import { makeClockWatch } from '../redis/connection/clock-watch.ts';
 import type { RedisConnection } from '../redis/connection/connection.ts';
 import type { RedisConfig } from '../redis/connection/redis-config.ts';
 import { makeRedisFleetRegister } from '../redis/coordination/fleet-register.ts';
@@ -11,6 +13,7 @@ import { makeRedisScanBook } from '../redis/coordination/scan-book.ts';
 import { makeRedisOutbox } from '../redis/notifications/outbox.ts';
 import { makeRedisRolloutStore } from '../redis/rollout-store/rollout-store.ts';
 import { makeBrokenRecords, NewerRecordError, recordVersion } from '../redis/schema/unreadable-records.ts';
+import { healthWords } from '../rollout/messages/daemon-health.ts';
 import { type DaemonSink, makeDaemonSink } from './daemon-sink.ts';
 import { type AccessConfig, makeLiveConfig } from './live-config.ts';
 import { makeRedisConnections } from './redis-connections.ts';
@@ -25,6 +28,8 @@ export interface DaemonParts {
   readonly followsSchedule: boolean;
   /** The version of records that are written and read. Default: the current one; tests of two versions set it. */
   readonly recordVersion?: number;
+  /** Default: the machine's. */
+  readonly clocks?: Clocks;
   /** Reads the config file again. Without it, a reload finds no change. @throws ConfigError */
   readonly readConfig?: () => Config;
   /** Whether the config file changed since it was last read. Default: never. */
@@ -42,8 +47,6 @@ export interface DaemonContextParts extends Omit<DaemonParts, 'config'> {
   readonly followAccess: (access: AccessConfig) => void;
 }
 
-const clock: Clock = { now: () => Date.now() };
-
 /** Callbacks of the metrics to parts that are built later. */
 type LaterCallbacks = Pick<MetricsParts, 'sharedState' | 'foreignRollouts'>;
 
@@ -53,6 +56,7 @@ export type DaemonContext = ReturnType<typeof makeDaemonContext>;
 export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbacks) {
   const { config, logger } = parts;
   const { keyPrefix } = parts.redis;
+  const clock = makeSteadyClock(parts.clocks);
   const live = makeLiveConfig(config);
   const { rollouts, policies } = live;
   const requestsPerSecond = ourRequestsPerSecond(config.service);
@@ -80,6 +84,13 @@ export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbac
     isCut: () => isCut,
   });
   const redis = makeRedisConnections(parts.redis, { sink, clock });
+  const clockWatch = makeClockWatch({
+    commands: redis.worker.commands,
+    clock,
+    onWrong: ({ aheadMs }) => sink.note({ event: 'clock.wrong', reason: healthWords.clockWrong(aheadMs) }),
+    onRight: () => sink.note({ event: 'clock.right', reason: healthWords.clockWell }),
+    faults: redis.faults,
+  });
   const broken = makeBrokenRecords((error) => {
     const event = error instanceof NewerRecordError ? 'record.newer' : 'record.broken';
     sink.note({ event, reason: error.message });
@@ -110,6 +121,7 @@ export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbac
     metrics,
     sink,
     redis,
+    clockWatch,
     broken,
     /** For the loops: commands wait while Redis is unreachable. */
     loopPorts: makePorts(redis.worker),

@@ -6,6 +6,7 @@ import type { DaemonOperations } from './daemon-operations.ts';
 import type { Engine } from './engine.ts';
 import {
   accountReadiness,
+  clockReadiness,
   configReadiness,
   notificationReadiness,
   recordReadiness,
@@ -67,7 +68,7 @@ export function joinReadiness(
 
 /** Checks whether this daemon can work, and what prevents it. */
 export async function readReadiness(
-  { config, live: { receivers }, redis, broken, handlerPorts }: DaemonContext,
+  { config, live: { receivers }, redis, clockWatch, broken, handlerPorts }: DaemonContext,
   { access, reports, shared: { accounts, configs } }: Engine,
   { reloadStatus }: DaemonOperations,
 ): Promise<Readiness> {
@@ -75,6 +76,7 @@ export async function readReadiness(
   if (redisNow.ok) await accounts.forgetEnded();
   return {
     redis: redisNow,
+    clock: clockReadiness(clockWatch),
     service: await serviceReadiness(access, redisNow.ok ? handlerPorts.readApiBudgetStatus : null),
     account: accountReadiness(accounts),
     config: configReadiness(configs, reloadStatus()),

@@ -72,6 +72,7 @@ export function makeEngine(context: DaemonContext) {
     accounts: makeAccounts({ ...common, backgroundTasks, readMark }),
     configs,
     claims: makePolicyClaims({ ...ports, clock, policies, configs }),
+    isClockRight: context.clockWatch.compareUnlessRight,
     random: Math.random,
     answerWithinMs,
     forecast: live.forecast,

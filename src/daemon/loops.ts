@@ -40,15 +40,20 @@ const stepConcurrency = 100;
 // collector.
 const closeGraceMs: DurationMs = 5_000;
 
+// Another daemon may take the job at once. The next comparison of the clocks comes within two seconds.
+const clockAgainMs: DurationMs = 2_000;
+
 /** Starts the loops: they run steps, lead or follow, check whether Redis lost data, and follow the schedules. */
 export function startLoops(context: DaemonContext, engine: Engine, hooks: LoopsHooks) {
   const { signal: stopping } = context.stopping;
   const parts = loopsParts(context, engine, hooks);
-  const { redis, names, keyPrefix, sink, onQueueError } = parts;
+  const { redis, names, keyPrefix, sink, mayWork, onQueueError } = parts;
   const worker = startTurnWorker<StepJobData>({
     ...{ connection: redis.queue.client, prefix: names.prefix, queue: names.steps },
     concurrency: stepConcurrency,
-    run: (data, signal) => runStep(parts, data, signal),
+    mayRun: mayWork,
+    run: async (data, signal) =>
+      mayWork() ? runStep(parts, data, signal) : { job: 'comeBack', at: parts.clock.now() + clockAgainMs },
     redeliver: parts.queue.redeliver,
     onRunError: ({ rolloutId, collectorId }, error) =>
       sink.note({ event: 'step.failed', rollout: rolloutId, collectorId, error }),
@@ -57,6 +62,7 @@ export function startLoops(context: DaemonContext, engine: Engine, hooks: LoopsH
   const lease = makeRedisLeaderLease({
     commands: redis.worker.commands,
     keyPrefix,
+    mayLead: mayWork,
     onLapsed: () => sink.note({ event: 'leader.lost' }),
     onTaken: parts.wakeSelf,
     faults: redis.faults,
@@ -79,6 +85,7 @@ export function startLoops(context: DaemonContext, engine: Engine, hooks: LoopsH
   notifyReceivers();
   const reporting = parts.reports?.keep(parts, stopping);
   const asking = keepChecking(parts, stopping);
+  const comparing = context.clockWatch.keepComparing(stopping);
   const polling = keepPolling(parts.memory, { ...parts, discoverWork }, stopping);
   return {
     /** Scans now for every policy with a schedule. */
@@ -94,7 +101,7 @@ export function startLoops(context: DaemonContext, engine: Engine, hooks: LoopsH
         schedule?.close(),
         worker.close(closeGraceMs),
         notifying?.close(),
-        ...[leading, polling, asking, beating, reporting],
+        ...[leading, polling, asking, beating, reporting, comparing],
       ]);
     },
   };
@@ -110,6 +117,7 @@ function loopsParts(context: DaemonContext, { shared, ...engine }: Engine, hooks
     redis,
     keyPrefix,
     followsSchedule,
+    clockWatch,
     live,
     policies,
     broken,
@@ -127,6 +135,7 @@ function loopsParts(context: DaemonContext, { shared, ...engine }: Engine, hooks
     schedules: live.schedules(),
     outbox,
     readApiBudgetStatus,
+    mayWork: clockWatch.isRight,
     isLeading: sink.isLeading,
     receivers: live.receivers,
     send: makeSendNotice({ installation: config.installation, publicUrl: config.http.publicUrl, clock }),
@@ -154,11 +163,12 @@ function startNotifying(parts: LoopsParts, stopping: AbortSignal) {
   };
 }
 
-function followSchedules({ redis, names, schedules, scanNow, sink, onQueueError }: LoopsParts) {
+function followSchedules({ redis, names, schedules, mayWork, scanNow, sink, onQueueError }: LoopsParts) {
   return startScanSchedule({
     connection: redis.queue.client,
     names,
     schedules,
+    mayRun: mayWork,
     runScan: async ({ policy, origin }, signal) => (await scanNow(policy, origin, signal)).againAt,
     onScanError: ({ policy }, error) =>
       sink.note({ event: 'scan.failed', policy, reason: 'the scan ended with an error', error }),

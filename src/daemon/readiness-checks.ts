@@ -7,6 +7,7 @@ import type { Accounts } from '../orchestrator/ports/accounts.ts';
 import type { ReadApiBudgetStatus } from '../orchestrator/ports/api-budget.ts';
 import type { Outbox, ReceiverFailure } from '../orchestrator/ports/notifications.ts';
 import type { ReportProblem } from '../orchestrator/report/keep-reports.ts';
+import type { ClockWatch } from '../redis/connection/clock-watch.ts';
 import type { BrokenRecords } from '../redis/schema/unreadable-records.ts';
 import { configWords } from '../rollout/messages/configs.ts';
 import { healthWords } from '../rollout/messages/daemon-health.ts';
@@ -103,6 +104,19 @@ export function redisReadiness(redis: RedisConnections): ReadinessCheck {
   const fault = redis.faults.reason();
   if (fault !== null) return { ok: false, kind: 'fault', reason: healthWords.redisFault(place, fault) };
   return { ok: true, kind: 'connected', reason: healthWords.redisWell };
+}
+
+/** Checks whether this host's clock agrees with Redis's. Otherwise the daemon does not work. */
+export function clockReadiness(
+  clockWatch: Pick<ClockWatch, 'isRight' | 'wrong' | 'hasJumped'>,
+): ReadinessCheck {
+  const wrong = clockWatch.wrong();
+  if (wrong !== undefined) {
+    const { since, aheadMs } = wrong;
+    return { ok: false, kind: 'wrong', since, reason: healthWords.clockWrong(aheadMs) };
+  }
+  if (clockWatch.hasJumped()) return { ok: false, kind: 'wrong', reason: healthWords.clockJumped };
+  return { ok: true, reason: clockWatch.isRight() ? healthWords.clockWell : healthWords.clockUnknown };
 }
 
 /**

@@ -43,8 +43,8 @@ async function reportConfigs({ configs }: ReportAtStartParts): Promise<void> {
   await configs.beat();
 }
 
-async function reportRisks({ commands, clock, sink }: ReportAtStartParts): Promise<void> {
-  for (const reason of await assessRedis(commands, clock)) sink.note({ event: 'redis.risk', reason });
+async function reportRisks({ commands, sink }: ReportAtStartParts): Promise<void> {
+  for (const reason of await assessRedis(commands)) sink.note({ event: 'redis.risk', reason });
 }
 
 /** An outage is reported by the API budget. */

@@ -42,6 +42,8 @@ export function makeWork(context: DaemonContext, engine: Engine) {
     // Before any step of this daemon, so that a freeze in the new config applies to the first create (P7). When this
     // fails, the loops start all the same, and the next heartbeat repeats it.
     await shared.configs.beat().then(followBrakes).catch(warn);
+    // Before the loops, so that none of them waits for the next comparison.
+    await context.clockWatch.compare();
     const hooks = { nextWakeUp: signal.next, wakeSelf: signal.wake, followConfigs: followBrakes, scanNow };
     loops = startLoops(context, engine, hooks);
     await loops.tickAll(new Date(clock.now()));

@@ -110,6 +110,11 @@ export function makeStateMetrics(
 ) {
   const leader = gauge('leader', '1 while this daemon leads, else 0.');
   const redis = gauge('redis_up', '1 while this daemon reaches Redis, else 0.');
+  const clockWrong = gauge(
+    'clock_wrong',
+    "1 while this daemon does nothing because its clock and Redis's differ by more than 10 seconds, else 0.",
+  );
+  clockWrong.set(0);
   const refusals = gauge(
     'redis_right_refused',
     '1 for each right that this daemon needs and Redis refuses. No series while Redis refuses none.',
@@ -147,6 +152,8 @@ export function makeStateMetrics(
       if (note.event === 'leader.lost') leader.set(0);
       if (note.event === 'redis.reachable') redis.set(1);
       if (note.event === 'redis.unreachable') redis.set(0);
+      if (note.event === 'clock.wrong') clockWrong.set(1);
+      if (note.event === 'clock.right') clockWrong.set(0);
       if (note.event === 'redis.emptied') dataLosses.inc();
       if (note.event === 'redis.forbidden') setRefusals(note.rights);
       if (note.event === 'redis.allowed') setRefusals([]);

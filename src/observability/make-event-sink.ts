@@ -81,6 +81,7 @@ const noteLevels: Readonly<Partial<Record<DaemonNote['event'], LogLevel>>> = {
   'redis.fault': 'error',
   'redis.forbidden': 'error',
   'redis.risk': 'warn',
+  'clock.wrong': 'error',
   'redis.emptied': 'error',
   'service.down': 'warn',
   'service.moved': 'warn',

@@ -23,12 +23,21 @@ export class BackoffWorker<Data> extends Worker<Data> {
   readonly #timer: NodeJS.Timeout;
   #backoffMs: DurationMs = backoffMs.first;
   #pausedUntil = Number.NEGATIVE_INFINITY;
+  readonly #mayFetch: () => boolean;
 
-  constructor(name: string, process: Processor<Data>, options: WorkerOptions) {
+  /** @param mayFetch asked each second; while it is false, no job is fetched */
+  constructor(
+    name: string,
+    process: Processor<Data>,
+    options: WorkerOptions,
+    mayFetch: () => boolean = () => true,
+  ) {
     super(name, process, { runRetryDelay: connectionRetryMs, ...options });
     this.on('error', (error) => {
       if (error.name === 'ReplyError') this.#backOff();
     });
+    this.#mayFetch = mayFetch;
+    if (!mayFetch()) this.#halt();
     this.#timer = setInterval(() => this.#check(), checkEveryMs).unref();
   }
 
@@ -53,12 +62,20 @@ export class BackoffWorker<Data> extends Worker<Data> {
     const isNew = now - this.#pausedUntil > newIncidentAfterMs;
     this.#backoffMs = isNew ? backoffMs.first : Math.min(this.#backoffMs * backoffMs.growth, backoffMs.max);
     this.#pausedUntil = now + this.#backoffMs;
+    this.#halt();
+  }
+
+  #halt(): void {
     // True: without waiting for running jobs.
     this.pause(true).catch((error: Error) => this.emit('error', error));
   }
 
   #check(): void {
     if (performance.now() < this.#pausedUntil) return;
+    if (!this.#mayFetch()) {
+      if (!this.isPaused()) this.#halt();
+      return;
+    }
     // Not running: its loop was ending when it was resumed, and missed that.
     if (this.isPaused() || !this.isRunning()) void this.resume();
   }

@@ -35,6 +35,8 @@ export interface ScanScheduleParts {
   readonly onDropped: (tick: ScanTick) => void;
   readonly onError: (error: Error) => void;
   readonly requeue?: Requeue;
+  /** While it is false, no tick is run. Default: always true. */
+  readonly mayRun?: () => boolean;
 }
 
 /** How a daemon with another config requeues a tick for others: after this time, at most so many times. */
@@ -116,6 +118,7 @@ function startTickWorker(
     connection,
     names,
     requeue = defaultRequeue,
+    mayRun,
     runScan,
     onScanError,
     onDropped,
@@ -150,15 +153,20 @@ function startTickWorker(
       throw error;
     }
   };
-  const worker = new BackoffWorker<ScanTick>(names.scans, runTick, {
-    connection,
-    prefix: names.prefix,
-    concurrency: 2,
-    lockDuration: lockDurationMs,
-    // A new tick wakes the worker. A tick whose wake-up was lost with a daemon may be this late.
-    drainDelay: 5,
-    maxStalledCount: 100,
-  });
+  const worker = new BackoffWorker<ScanTick>(
+    names.scans,
+    runTick,
+    {
+      connection,
+      prefix: names.prefix,
+      concurrency: 2,
+      lockDuration: lockDurationMs,
+      // A new tick wakes the worker. A tick whose wake-up was lost with a daemon may be this late.
+      drainDelay: 5,
+      maxStalledCount: 100,
+    },
+    mayRun,
+  );
   worker.on('error', onError);
   return worker;
 }

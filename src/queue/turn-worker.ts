@@ -8,6 +8,8 @@ export interface TurnWorkerParts<Data> {
   readonly prefix: string;
   readonly queue: string;
   readonly concurrency: number;
+  /** While it is false, no turn is taken. Default: always true. */
+  readonly mayRun?: () => boolean;
   readonly run: (data: Data, signal: AbortSignal) => Promise<StepOutcome>;
   /** Redelivers a job at an instant, unless another worker has it. */
   readonly redeliver?: (data: Data, at: EpochMs) => Promise<void>;
@@ -58,6 +60,7 @@ export function startTurnWorker<Data>(parts: TurnWorkerParts<Data>): TurnWorker 
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
     },
+    parts.mayRun,
   );
   worker.on('error', parts.onError);
   return {

@@ -30,10 +30,10 @@ export function makeAskOperations(parts: AskOperationsParts) {
       return ask(parts, () => deed(operations), { limitMs, late: lateDeed(limitMs), silent: silentDeed });
     };
   return {
-    /** Why Redis allows no work, in words for an operator; undefined while it does. */
+    /** Why Redis, or the clock, allows no work, in words for an operator; undefined while they do. */
     notReady: async (): Promise<string | undefined> => {
-      const { redis } = await readReadiness(parts.readiness);
-      return redis?.ok === false ? redis.reason : undefined;
+      const { redis, clock } = await readReadiness(parts.readiness);
+      return [redis, clock].find((check) => check?.ok === false)?.reason;
     },
     read: <T>(question: (operations: Operations) => Promise<T>): Promise<T> => {
       const words = { late: redisIsAway, silent: redisIsAway };

@@ -10,7 +10,7 @@ export interface ReadinessCheck {
   /**
    * The problem, from a small set. `forbidden`: Redis answers, but refuses our user a right. `refused`: the config file has
    * mistakes, and the daemon uses the last valid config. `newer`: a newer upwave wrote rollouts, which the daemon leaves
-   * alone. `failing`: receivers refuse messages.
+   * alone. `failing`: receivers refuse messages. `wrong`: the clock differs from Redis's.
    */
   readonly kind?:
     | 'refused'
@@ -21,7 +21,8 @@ export interface ReadinessCheck {
     | 'fault'
     | 'down'
     | 'newer'
-    | 'failing';
+    | 'failing'
+    | 'wrong';
   /** When the problem began, if known. */
   readonly since?: EpochMs;
   readonly reason: string;

@@ -174,7 +174,7 @@ function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Acco
   const { why } = result;
   const reason = scanWords(result);
   if (why.kind === 'misconfigured') return new UsageFailure(reason);
-  if (why.kind === 'shortInventory' || why.kind === 'stillRunning')
+  if (why.kind === 'shortInventory' || why.kind === 'stillRunning' || why.kind === 'wrongClock')
     return new CommandFailure(exitCodes.heldOrNeedsAPerson, reason);
   return noAnswer(config, why, reason);
 }

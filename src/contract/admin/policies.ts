@@ -35,7 +35,7 @@ export const PolicyStatusesBody = z
     notReady: z
       .string()
       .exactOptional()
-      .describe('Why this daemon cannot work with Redis; absent while it can.'),
+      .describe('Why this daemon cannot work: because of Redis, or of its clock. Absent while it can.'),
     configProblem: z
       .string()
       .exactOptional()

@@ -46,6 +46,8 @@ export type DaemonNote =
   | { readonly event: 'redis.forbidden'; readonly rights: readonly string[]; readonly reason: string }
   | { readonly event: 'redis.allowed'; readonly reason: string }
   | { readonly event: 'redis.risk'; readonly reason: string }
+  /** This host's clock and Redis's differ by more than ten seconds, so this daemon stops working; or they agree again. */
+  | { readonly event: 'clock.wrong' | 'clock.right'; readonly reason: string }
   | {
       /**
        * `policy.orphaned`: reported at start, for each running rollout whose policy is not in the config.

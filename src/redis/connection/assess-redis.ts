@@ -1,20 +1,14 @@
-import { type Clock, type DurationMs, formatDuration } from '../../base/time.ts';
 import type { RedisCommands } from './connection.ts';
-
-/** Hosts that keep their time by NTP differ by milliseconds. A slow answer of Redis must not look like a wrong clock. */
-const clocksDifferMs: DurationMs = 10_000;
 
 /**
  * Checks the settings that the promises depend on (DESIGN §3, BullMQ and Redis).
  * @returns one sentence for each risk, for the operator
  */
-export async function assessRedis(commands: RedisCommands, clock: Clock): Promise<readonly string[]> {
-  const [memory, persistence, [seconds, microseconds]] = await Promise.all([
+export async function assessRedis(commands: RedisCommands): Promise<readonly string[]> {
+  const [memory, persistence] = await Promise.all([
     infoOf(commands, 'memory'),
     infoOf(commands, 'persistence'),
-    commands.time(),
   ]);
-  const aheadMs = clock.now() - (Number(seconds) * 1_000 + Number(microseconds) / 1_000);
   const risks: string[] = [];
   const policy = memory.get('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction') {
@@ -29,13 +23,6 @@ export async function assessRedis(commands: RedisCommands, clock: Clock): Promis
   }
   if (persistence.get('aof_last_write_status') === 'err') {
     risks.push('Redis cannot write its append-only file. Check its disk.');
-  }
-  if (Math.abs(aheadMs) > clocksDifferMs) {
-    const by = formatDuration(Math.round(Math.abs(aheadMs) / 1_000) * 1_000);
-    const way = aheadMs > 0 ? 'ahead of' : 'behind';
-    risks.push(
-      `The clock of this host is ${by} ${way} the clock of Redis: after a change of the leading daemon, upgrades may be polled that much later; synchronize both clocks.`,
-    );
   }
   return risks;
 }

@@ -13,6 +13,8 @@ export interface LeaderLeaseParts {
   readonly keyPrefix: string;
   /** After this time without a renewal another daemon may lead. */
   readonly leaseMs?: DurationMs;
+  /** False: it is not taken, and returned if it is held. Default: always true. */
+  readonly mayLead?: () => boolean;
   /** Default: the machine's. */
   readonly clocks?: Clocks;
   /**
@@ -42,7 +44,7 @@ const safetyShare = 1 / 6;
  * both clocks of the machine, so a slow reply, a stopped process or a suspended machine makes it end early, never late.
  */
 export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
-  const { commands, keyPrefix, leaseMs = defaultLeaseMs, faults } = parts;
+  const { commands, keyPrefix, leaseMs = defaultLeaseMs, faults, mayLead = () => true } = parts;
   const keys = { lease: `${keyPrefix}:{leader}:lease`, epoch: `${keyPrefix}:{leader}:epoch` };
   const owner = randomUUID();
   const beatMs = leaseMs / 3;
@@ -55,6 +57,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
 
   async function beat(): Promise<void> {
     if (isPaused()) return;
+    if (!mayLead()) return stepBack();
     const ageMs = startStopwatch(parts.clocks);
     try {
       const args = { owner, leaseMs: Math.round(leaseMs) };
@@ -76,6 +79,13 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
     if (leftMs < beatMs) atEnd = setTimeout(() => void beatOnce(), leftMs + endMarginMs).unref();
   }
 
+  /** Another daemon need not wait until the lease expires. Without Redis it does. */
+  async function stepBack(): Promise<void> {
+    if (!held.isHeld()) return;
+    held.drop();
+    await giveUp().catch((error: unknown) => faults?.met(faultName, error));
+  }
+
   function beatOnce(): Promise<void> {
     beating ??= beat().finally(() => {
       beating = undefined;
@@ -94,7 +104,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
         timer = setInterval(() => void beatOnce(), beatMs).unref();
         void beatOnce();
       }
-      if (held.takeLapse()) return undefined;
+      if (held.takeLapse() || !mayLead()) return undefined;
       // An unreachable Redis must not block the caller.
       if (!held.isHeld() && beating !== undefined) await within(beatMs, beating);
       return held.fence();

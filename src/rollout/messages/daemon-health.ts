@@ -1,4 +1,4 @@
-import { type DurationMs, type EpochMs, isoSecond } from '../../base/time.ts';
+import { type DurationMs, type EpochMs, formatDuration, isoSecond } from '../../base/time.ts';
 import { makeWords } from './sentences.ts';
 
 /** When a part of the daemon began to fail, and why. */
@@ -41,6 +41,16 @@ export const healthWords = {
   configAgreed: 'all daemons have the same config of each policy',
   configRefused: (problem: string) =>
     `the config file has mistakes, so this daemon still uses the config that it read before: ${problem}`,
+  clockUnknown: "not compared with Redis's clock yet",
+  clockWell: "agrees with Redis's clock",
+  clockJumped: 'has jumped. This daemon waits for a comparison with the clock of Redis.',
+  clockForbidsPlans: "this host's clock does not agree with Redis's clock. Synchronize both clocks",
+  /** @param aheadMs negative: behind */
+  clockWrong: (aheadMs: DurationMs) => {
+    const by = formatDuration(Math.round(Math.abs(aheadMs) / 1_000) * 1_000);
+    const way = aheadMs > 0 ? 'ahead of' : 'behind';
+    return `The clock of this host is ${by} ${way} the clock of Redis. This daemon does not lead and upgrades nothing. Synchronize both clocks; the daemon continues by itself.`;
+  },
   recordsWell: 'this upwave can read every active rollout',
   recordsNewer: (newer: readonly string[]) => `left to daemons of a newer version: ${newer.join('; ')}`,
   accountOwn: 'every active rollout belongs to this account',

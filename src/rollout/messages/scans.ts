@@ -7,6 +7,7 @@ import type { ConfigStatus } from '../reload/newest-config.ts';
 import { describeFailure, type ServiceFailure } from '../upgrade/failure-classes.ts';
 import { accountWords } from './accounts.ts';
 import { configWords } from './configs.ts';
+import { healthWords } from './daemon-health.ts';
 import { needsStartWords } from './data-loss.ts';
 import { leftOutLine, nobodyPlannedWords, noTargetWords, showLeftOut } from './exclusions.ts';
 import { counted, makeWords } from './sentences.ts';
@@ -48,6 +49,8 @@ export type ScanFailure =
   | ServiceFailure
   /** A rollout whose policy no config has is still upgrading collectors of the plan. */
   | ({ readonly kind: 'stillRunning' } & StillRunning)
+  /** This host's clock differs from Redis's, or could not be compared with it. A plan would have wrong instants. */
+  | { readonly kind: 'wrongClock' }
   /** The service answered with a list of collectors that is too short to plan from. */
   | {
       readonly kind: 'shortInventory';
@@ -110,6 +113,7 @@ export function stillRunningWords({ rolloutId, running }: StillRunning): string 
 
 function scanFailureWords(why: ScanFailure): string {
   if (why.kind === 'stillRunning') return stillRunningWords(why);
+  if (why.kind === 'wrongClock') return healthWords.clockForbidsPlans;
   if (why.kind !== 'shortInventory') return describeFailure(why);
   const { size, before, believedAfterMs } = why;
   return (

@@ -134,12 +134,12 @@ function judgeEnding(upgrade: Upgrading, ending: TaskEnding, at: EpochMs, contex
   switch (ending.kind) {
     case 'failed':
       return afterTaskFailed(upgrade, { at, message: ending.message }, context);
+    // The service does not know the task: poll until the deadline.
     case 'missing':
-      // The service does not know the task: poll until the deadline.
+    // The clock of the daemon that saw the deadline pass may be ahead, so the clock of this poll has to show it, too.
+    case 'deadline':
       if (at >= upgrade.progress.deadlineAt) return timeOut(upgrade, at, context);
       return pollLater(upgrade, { ...upgrade.progress, ending: null }, at, context);
-    case 'deadline':
-      return timeOut(upgrade, at, context);
     default:
       return assertNever(ending);
   }

@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import type { Clocks } from '../../../src/base/stopwatch.ts';
 import { secretsOf } from '../../../src/cli/shell/choose-redis.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { makeDaemon } from '../../../src/daemon/daemon.ts';
@@ -53,6 +54,8 @@ export interface NightInput {
   readonly followsSchedule?: boolean;
   /** In which records are written and read; this upwave's, where left out. */
   readonly recordVersion?: number;
+  /** The clocks of the machine of a daemon; this machine's, where left out. */
+  readonly clocks?: Clocks;
   /** False: secrets in the log are not redacted, so that a secret which only this redaction keeps out is seen. */
   readonly redactsLog?: boolean;
   /** What happens to requests between the daemons and the service, at first; nothing is between them where left out. */
@@ -100,7 +103,9 @@ export async function aDaemonNight(input: NightInput, atEnd: AtEnd) {
     way,
     record: () => service.record.snapshot(),
     /** @param changes what its config says otherwise than the night's: of the service section, and of the policy */
-    startDaemon: async (changes: Pick<NightInput, 'service' | 'rollout' | 'recordVersion'> = {}) => {
+    startDaemon: async (
+      changes: Pick<NightInput, 'service' | 'rollout' | 'recordVersion' | 'clocks'> = {},
+    ) => {
       const service = { ...input.service, ...changes.service };
       const changed = { ...input, ...changes, service, rollout: { ...input.rollout, ...changes.rollout } };
       const daemon = await startDaemon(read(changed), changed);
@@ -225,6 +230,7 @@ export async function startDaemon(config: Config, input: NightInput) {
     version: '0.0.0-test',
     followsSchedule: input.followsSchedule ?? false,
     ...(input.recordVersion === undefined ? {} : { recordVersion: input.recordVersion }),
+    ...(input.clocks === undefined ? {} : { clocks: input.clocks }),
   });
   const { url } = await daemon.start();
   // What an operator asks is refused until there is a connection.

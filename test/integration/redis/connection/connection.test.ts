@@ -117,23 +117,12 @@ describe('the check of Redis at start', () => {
   it('names the risks of its settings, if any', async () => {
     const own = ending(await startProcess());
     const connection = ending(makeRedisConnection({ url: own.url, keyPrefix: 'x' }, 'worker'));
-    const clock = { now: () => Date.now() };
-    if (own.persistent) expect(await assessRedis(connection.commands, clock)).toEqual([]);
+    if (own.persistent) expect(await assessRedis(connection.commands)).toEqual([]);
     await connection.commands.config('SET', 'maxmemory-policy', 'allkeys-lru');
     if (own.persistent) await connection.commands.config('SET', 'appendonly', 'no');
-    const risks = await assessRedis(connection.commands, clock);
+    const risks = await assessRedis(connection.commands);
     expect(risks[0]).toMatch(/maxmemory-policy allkeys-lru/);
     expect(risks[1]).toMatch(/append-only file/);
-  });
-
-  it.each([
-    { aheadMs: 600_000, words: /clock of this host is (10m|9m5\ds) ahead of the clock of Redis/ },
-    { aheadMs: -600_000, words: /clock of this host is 10m(\ds)? behind the clock of Redis/ },
-  ])('names a clock that is $aheadMs ms ahead of that of Redis', async ({ aheadMs, words }) => {
-    const own = ending(await startProcess());
-    const connection = ending(makeRedisConnection({ url: own.url, keyPrefix: 'x' }, 'worker'));
-    const risks = await assessRedis(connection.commands, { now: () => Date.now() + aheadMs });
-    expect(risks.at(-1)).toMatch(words);
   });
 });
 

@@ -150,6 +150,20 @@ describe('the leader lease', () => {
     expect(await lease.hold()).toBeUndefined();
   });
 
+  it('is given to another daemon while this one may not lead, and is taken back later', async () => {
+    const { keyPrefix } = redis.config();
+    let mayLead = true;
+    const first = aLease(keyPrefix, { leaseMs: 300, mayLead: () => mayLead });
+    await until('the lease', () => first.hold());
+    mayLead = false;
+    expect(await first.hold()).toBeUndefined();
+    const second = aLease(keyPrefix, { leaseMs: 300 });
+    await until('the other one to have it', () => second.hold());
+    mayLead = true;
+    await second.release();
+    await until('it to be held again', () => first.hold());
+  });
+
   it('does not release a lease that another daemon took meanwhile', async () => {
     const { commands, keyPrefix } = redis.place();
     const lease = aLease(keyPrefix, { leaseMs: 60_000 });

@@ -232,6 +232,15 @@ describe('a task without an end', () => {
     expect(stateAfter(atDeadline, seen({ build: targetBuild }, at))).toBe('verifying');
   });
 
+  it('is polled again when the clock of the daemon that saw its deadline was ahead (P2)', () => {
+    const anHourAhead = afterFacts(running, taskSeen(6, '', t + 60 * minutes));
+    const judged = afterFacts(anHourAhead, seen({}, t + 5 * minutes));
+    expect(judged).toMatchObject({ progress: { state: 'upgrading', ending: null } });
+    expect(nextStep(judged, at)).toMatchObject({ do: 'pollTask' });
+    expect('dueAt' in judged.progress && judged.progress.dueAt).toBeLessThanOrEqual(at);
+    expect(stateAfter(judged, taskSeen(2, '', t + 6 * minutes))).toBe('verifying');
+  });
+
   it('is polled again when the service does not know it, until the deadline', () => {
     const failure = { kind: 'notFound', detail: '' } as const;
     const missing = afterFacts(running, { kind: 'pollFailed', at: t + minutes, of: 'task', failure });
