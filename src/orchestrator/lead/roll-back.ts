@@ -2,6 +2,7 @@ import { isSameBuild } from '../../base/build-version.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import { total } from '../../rollout/decision/assess.ts';
+import { recheckInventoryMs, rollbackContinuesAt } from '../../rollout/decision/implausible-inventory.ts';
 import { rollbackPlannedWords } from '../../rollout/messages/events.ts';
 import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
 import { isImplausibleTooLong } from '../../rollout/model/assess-inventory.ts';
@@ -51,7 +52,10 @@ export async function beginRollback(
   if (!inventory.ok) return failed(parts, rollout, describeFailure(inventory.failure));
   const upgraded = await listUpgradesIn(store, rollout.id, endStates.filter(mayHaveBuild));
   const found = await findUpgraded(parts, rollout, { upgraded, inventory: inventory.value }, signal);
-  if (found.kind === 'inconclusive') return failed(parts, rollout, found.reason);
+  if (found.kind === 'inconclusive') {
+    if (found.isNew) failed(parts, rollout, found.reason);
+    return rest(parts, rollout.id, signal);
+  }
   const { collectors } = found;
   const runsIt = [...upgraded.values()].filter(({ identity: { collectorId, toBuild } }) =>
     isSameBuild(collectors.get(collectorId)?.build ?? '', toBuild),
@@ -87,8 +91,8 @@ export async function beginRollback(
     reason: rollbackPlannedWords(rollout.id, { toRollBack: toRollBack.length, left }),
     by: 'daemon',
   } as const;
-  // Another rollback of the policy is active, so the inventory is not read again at once.
-  if ((await store.freeze({ ...frozen, events: [event] })) === 'busy') return 'again';
+  // Another rollback of the policy is active.
+  if ((await store.freeze({ ...frozen, events: [event] })) === 'busy') return rest(parts, rollout.id, signal);
   parts.sink.report(event);
   parts.wakeUps.wake();
   return 'done';
@@ -170,7 +174,8 @@ type FoundUpgraded =
       /** Collectors that no answer contained. */
       readonly left: readonly LeftBehind[];
     }
-  | { readonly kind: 'inconclusive'; readonly reason: string };
+  /** `isNew`: not yet reported. */
+  | { readonly kind: 'inconclusive'; readonly reason: string; readonly isNew: boolean };
 
 // Each poll costs a request. Further collectors are left behind by name.
 const pollsMax = 50;
@@ -196,12 +201,16 @@ async function findUpgraded(
     const implausible = (await parts.store.loadRollout(rollout.id))?.implausibleInventory;
     const isOver = implausible !== undefined && isImplausibleTooLong(implausible, parts.clock.now());
     if (verdict.why.kind === 'empty' || !isOver)
-      return { kind: 'inconclusive', reason: implausibleWords(verdict.why) };
+      return {
+        kind: 'inconclusive',
+        reason: implausibleWords(verdict.why),
+        isNew: rollout.implausibleInventory?.why.kind !== verdict.why.kind,
+      };
   }
   const unknown: Upgrade[] = [];
   for (const upgrade of missing.slice(0, pollsMax)) {
     const answer = await parts.fleet.findCollector(String(upgrade.identity.collectorId), signal);
-    if (!answer.ok) return { kind: 'inconclusive', reason: describeFailure(answer.failure) };
+    if (!answer.ok) return { kind: 'inconclusive', reason: describeFailure(answer.failure), isNew: true };
     if (answer.value === undefined) unknown.push(upgrade);
     else collectors.set(upgrade.identity.collectorId, answer.value);
   }
@@ -213,6 +222,19 @@ async function findUpgraded(
       ...leftBehind({ kind: 'notListed' }, missing.slice(pollsMax)),
     ],
   };
+}
+
+/** The next try reads the whole inventory again, which costs 100 requests for 100,000 collectors (P8). */
+async function rest(parts: RollbackParts, rolloutId: string, signal: AbortSignal): Promise<'done'> {
+  const rollout = await parts.store.loadRollout(rolloutId);
+  const now = parts.clock.now();
+  if (rollout === undefined) return 'done';
+  const { implausibleInventory: implausible } = rollout;
+  const continuesInMs = implausible === undefined ? null : (rollbackContinuesAt(implausible) ?? now) - now;
+  const recheckMs = recheckInventoryMs(rollout, now);
+  const isSooner = continuesInMs !== null && continuesInMs > 0 && continuesInMs < recheckMs;
+  await parts.sleep(isSooner ? continuesInMs : recheckMs, signal);
+  return 'done';
 }
 
 function failed(parts: RollbackParts, rollout: Rollout, detail: string): 'again' {

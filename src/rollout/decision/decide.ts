@@ -14,7 +14,7 @@ import { type Blocker, stateBlocker } from './blocker.ts';
 import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { decideForeign } from './foreign-rollout.ts';
-import { implausibleBlocker } from './implausible-inventory.ts';
+import { implausibleBlocker, rollbackContinuesAt } from './implausible-inventory.ts';
 import { findUnmoved } from './outlier-group.ts';
 import { decideWave } from './wave-progress.ts';
 
@@ -212,8 +212,9 @@ function decideRollingBack(view: AssessedView, deliver: readonly Action[]): Deci
   if (waiting > 0) return waits({ kind: 'withdrawing', upgrades: waiting, until: null }, ...withdrawal);
   if (open > 0) return waits({ kind: 'watching', upgrades: open, until: null }, ...withdrawal);
   if (rollback === null) {
-    const why = rollout.implausibleInventory?.why ?? null;
-    return waits({ kind: 'rollbackPlan', why, until: null }, { do: 'beginRollback' });
+    const implausible = rollout.implausibleInventory;
+    const until = implausible === undefined ? null : rollbackContinuesAt(implausible);
+    return waits({ kind: 'rollbackPlan', why: implausible?.why ?? null, until }, { do: 'beginRollback' });
   }
   const blocker = { kind: 'rollback', rollback: rollback.id, state: rollback.state, until: null } as const;
   if (rollback.endedAt === null) return waits(blocker);

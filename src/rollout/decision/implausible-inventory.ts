@@ -71,6 +71,11 @@ export function recheckInventoryMs(
   return Math.max(leastMs, Math.min(recheckMaxMs, (now - (implausible?.since ?? now)) * recheckShareOfAge));
 }
 
+/** When a rollback continues with the collectors that were found; null: an empty list finds none, for however long. */
+export function rollbackContinuesAt({ why, since }: ImplausibleInventory): EpochMs | null {
+  return why.kind === 'empty' ? null : since + implausibleHoldAfterMs;
+}
+
 /** Why the rollout waits. The wait ends by itself with the next plausible reading. */
 export function implausibleBlocker({ why, since }: ImplausibleInventory, now: EpochMs) {
   const lastsMs = Math.max(0, now - since);

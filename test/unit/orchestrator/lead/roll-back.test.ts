@@ -15,24 +15,35 @@ interface RollingBack {
 async function aRollingBackOne({ size = 20, listed = () => true, byId }: RollingBack) {
   const rollout = aRollout({ state: 'rollingBack', inventory: { at: startedAt, size, missing: 0 } });
   const upgrades = upgradesLike(size, over('succeeded'));
-  const collectors = upgrades
-    .map(({ identity: { collectorId: id } }) => aCollector({ id, build: targetBuild }))
-    .filter(({ id }) => listed(id));
-  const { parts, store, clock, now } = await aHouse({
+  const collectors = upgrades.map(({ identity: { collectorId: id } }) =>
+    aCollector({ id, build: targetBuild }),
+  );
+  const { parts, store, clock, notes, now } = await aHouse({
     rollout,
     upgrades,
     fleet: {
       listBuilds: offering(oldBuild),
-      readInventory: async () => ({ ok: true, value: { collectors, serviceAt: null, readAt: clock.at } }),
+      readInventory: async () => {
+        const shown = collectors.filter(({ id }) => listed(id));
+        return { ok: true, value: { collectors: shown, serviceAt: null, readAt: clock.at } };
+      },
       ...(byId === undefined ? {} : { findCollector: byId }),
     },
   });
   const signal = new AbortController().signal;
+  const restedMs: number[] = [];
+  const sleep = async (forMs: number) => {
+    restedMs.push(forMs);
+    clock.at += forMs;
+  };
   return {
     store,
     clock,
+    notes,
     now,
-    begin: () => beginRollback(parts, aView({ rollout }), signal),
+    /** How long each try rested. */
+    restedMs,
+    begin: async () => beginRollback({ ...parts, sleep }, aView({ rollout: await now() }), signal),
     /** Redis loses the rollout while the inventory is read. */
     beginWhileLost: () => {
       const lost = { ...store, loadView: async () => undefined };
@@ -43,24 +54,47 @@ async function aRollingBackOne({ size = 20, listed = () => true, byId }: Rolling
 }
 
 const unknown = answering(undefined);
+const { expectMs } = aRollout().policy.upgrade;
 
 describe('the start of a rollback', () => {
   it('is retried later while another rollout of the policy is active', async () => {
-    const { store, begin } = await aRollingBackOne({ size: 1 });
+    const { store, begin, restedMs, planned } = await aRollingBackOne({ size: 1 });
     await freeze(store, aRollout({ id: 'production-20260302-9', kind: 'rollback' }));
-    expect(await begin()).toBe('again');
+    await begin();
+    expect(restedMs).toEqual([expectMs / 20]);
+    expect(await planned()).toEqual([]);
   });
 
   it('waits while the inventory is empty: it never ends without rolling anything back (P14)', async () => {
     const { begin, now, clock } = await aRollingBackOne({ listed: () => false, byId: unknown });
-    expect(await begin()).toBe('again');
+    await begin();
     clock.at = startedAt + 24 * 3_600_000;
-    expect(await begin()).toBe('again');
+    await begin();
     expect(await now()).toMatchObject({
       state: 'rollingBack',
       rollbackId: null,
       implausibleInventory: { why: { kind: 'empty' } },
     });
+  });
+
+  it('rests between readings of an implausible inventory, and reports it once (P8)', async () => {
+    const half = { size: 200, listed: (id: number) => id > 70, byId: unknown };
+    const { begin, planned, notes, restedMs, clock } = await aRollingBackOne(half);
+    for (let tries = 0; (await planned()).length === 0 && tries < 1_000; tries += 1) await begin();
+    expect(clock.at).toBe(startedAt + 30 * 60_000);
+    expect(restedMs.slice(0, 3)).toEqual([15_000, 15_000, 15_000]);
+    expect(restedMs.length).toBeLessThan(40);
+    expect(notes.filter(({ event }) => event === 'poll.failed')).toHaveLength(1);
+  });
+
+  it('reports an inventory again that is implausible for another reason', async () => {
+    let shown = 130;
+    const { begin, notes } = await aRollingBackOne({ size: 200, listed: (id) => id <= shown });
+    await begin();
+    shown = 0;
+    await begin();
+    await begin();
+    expect(notes.filter(({ event }) => event === 'poll.failed')).toHaveLength(2);
   });
 
   it('plans nothing when Redis has lost the rollout meanwhile (P6)', async () => {
@@ -77,17 +111,18 @@ describe('the start of a rollback', () => {
   });
 
   it('waits while one collector gives no answer', async () => {
-    const { begin, now } = await aRollingBackOne({ listed: (id) => id > 2 });
-    expect(await begin()).toBe('again');
+    const { begin, now, restedMs } = await aRollingBackOne({ listed: (id) => id > 2 });
+    await begin();
+    expect(restedMs).toEqual([expectMs / 20]);
     expect((await now()).rollbackId).toBeNull();
   });
 
   it('waits for half an hour when the inventory lacks many collectors, then continues without those that are unknown', async () => {
     const half = { size: 200, listed: (id: number) => id > 70, byId: unknown };
     const { begin, planned, now, clock } = await aRollingBackOne(half);
-    expect(await begin()).toBe('again');
+    await begin();
     clock.at = startedAt + 30 * 60_000;
-    expect(await begin()).toBe('done');
+    await begin();
     expect(await planned()).toHaveLength(130);
     expect((await now()).leftBehind.map(({ count }) => count)).toEqual([50, 20]);
   });

@@ -146,7 +146,14 @@ describe('a rollout with an implausible inventory (P14)', () => {
     const rollingBack = { ...afterReading(running, reading(0)), state: 'rollingBack' } as const;
     const { actions, blockers } = decide(aView({ rollout: rollingBack, waves: [] }), t + 2 * minutes);
     expect(actions).toEqual([{ do: 'beginRollback' }]);
-    expect(blockers).toMatchObject([{ kind: 'rollbackPlan', why: { kind: 'empty', expected: 120 } }]);
+    expect(blockers).toEqual([{ kind: 'rollbackPlan', why: { kind: 'empty', expected: 120 }, until: null }]);
+  });
+
+  it('shows when the rollback continues without the collectors that the inventory lacks', () => {
+    const rollingBack = { ...afterReading(running, reading(20)), state: 'rollingBack' } as const;
+    const { blockers } = decide(aView({ rollout: rollingBack, waves: [] }), t + 2 * minutes);
+    const since = rollingBack.implausibleInventory?.since ?? 0;
+    expect(blockers).toMatchObject([{ kind: 'rollbackPlan', until: since + 30 * minutes }]);
   });
 
   it('does not judge the inventory once it has ended, or while it waits for approval', () => {
