@@ -1,6 +1,7 @@
 import { invariant } from '../../base/assert.ts';
 import type { ListPage } from '../../contract/operation.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import { ListUnion } from './list-union.ts';
 import { type RetryBounds, repeatWhileTransient } from './repeat-while-transient.ts';
 
 export interface PageOf {
@@ -13,8 +14,6 @@ export interface PagedList<Row> extends RetryBounds {
   readonly idOf: (row: Row) => number;
   /** At least 2. */
   readonly pageSize: number;
-  /** Limits the requests of the whole reading, including pages that are read again. */
-  readonly requestsMax?: number;
   /** The number of rows of an earlier reading: a page that ends there needs no further request. */
   readonly lastEnd?: number | null;
 }
@@ -27,8 +26,12 @@ export interface WholeList<Row> {
   readonly end: number;
 }
 
-// The largest account (10,000 collectors) in pages of 20, for a service that returns no more at once.
-const requestsMaxDefault = 600;
+// Three passes, and 20 for short lists: a list of 200 in random order takes up to seven passes in pages of 50.
+const passesMax = 3;
+const requestsMore = 20;
+
+// Three passes over the largest account (10,000 collectors) in pages of 20, for a service that returns no more at once.
+const requestsMax = 1_600;
 
 // Pages overlap by a fiftieth. So many rows may vanish between two pages without a page being read twice.
 const overlapShare = 1 / 50;
@@ -36,10 +39,17 @@ const overlapShare = 1 / 50;
 // Several times the size of 100,000 collectors. A larger list can't be planned, or has no end.
 const weightMax = 96 * 1024 * 1024;
 
+// The service accepts it (field-facts.md, The wire).
+const longPageSize = 10_000;
+
 /**
  * Reads a whole list. The list may shrink meanwhile (field-facts.md, The wire), which moves rows forward into a page
  * that was already read. So a page counts only when its first row was read before. Then no row lies between them, and
  * every row that stays in the list has been read. Otherwise it steps back.
+ *
+ * The specification promises no order. In a list that only shrinks no row moves back, and no row changes places with
+ * another. Where one does, rows may have moved past the reading unread: further passes unite the rows by id until a pass
+ * adds none (decision 52).
  *
  * A service may return fewer rows than requested, without saying so. A short page is the last one when an earlier page
  * was full. Otherwise one more request checks that nothing follows its last rows. When rows are repeated, because
@@ -47,72 +57,97 @@ const weightMax = 96 * 1024 * 1024;
  * @returns each row once, as it was read last; or the failure, and never a part of the list
  */
 export async function readWholeList<Row>(list: PagedList<Row>): Promise<Answer<WholeList<Row>>> {
-  const { pageSize, requestsMax = requestsMaxDefault } = list;
+  const { pageSize } = list;
   invariant(pageSize >= 2, 'pages of one row cannot overlap');
-  const rows = new Map<number | string, Row | null>();
+  const union = new ListUnion(list.idOf);
+  let limit = pageSize;
+  let limitMax = longPageSize;
   let offset = 0;
-  let stepBack = Math.ceil(pageSize / 2);
-  let weight = 0;
+  let stepsBack = 0;
   let isPageSizeGiven = false;
-  let longest = 0;
-  let firstKey: number | string | undefined;
   let emptyAt: number | undefined;
+  let end = 0;
+  let knownEnd = list.lastEnd ?? null;
 
-  for (let request = 0; request < requestsMax; request += 1) {
-    const answer = await repeatWhileTransient(() => list.readPage({ offset, limit: pageSize }), list);
-    if (!answer.ok) return answer;
-    const page = answer.value;
-    const { length } = page.rows;
-    // A row without an id is identified by its position.
-    const keys = page.rows.map((row, index) => (row === null ? `#${offset + index}` : list.idOf(row)));
-    const [first] = keys;
-    if (offset === 0) firstKey = first;
-    else if (first !== undefined && first === firstKey) return repeats(offset);
-    const isJoined = offset === 0 || (first !== undefined && rows.has(first));
-    if (!isJoined) {
-      // Nothing at the last row of a short page: rows vanished, or the service returns only its first page. All rows
-      // have been read.
-      if (length === 0 && offset === emptyAt) return wholeOf(rows, rows.size);
-      if (length === 0 && !isPageSizeGiven) emptyAt = offset;
-      offset = Math.max(0, offset - stepBack);
-      stepBack *= 2;
+  for (let requests = 0; requests < requestsMaxOf(union); requests += 1) {
+    // A longer page that fails is replaced by usual ones.
+    const bounds = limit > pageSize ? { ...list, attemptsMax: 1 } : list;
+    const answer = await repeatWhileTransient(() => list.readPage({ offset, limit }), bounds);
+    if (!answer.ok) {
+      if (limit === pageSize || answer.failure.kind === 'cancelled') return answer;
+      limit = pageSize;
+      limitMax = pageSize;
+      isPageSizeGiven = false;
       continue;
     }
-    stepBack = Math.ceil(pageSize / 2);
-    weight += page.weight;
-    if (weight > weightMax)
+    const { rows, weight } = answer.value;
+    const { length } = rows;
+    // A list of one row is whole, although the offset was ignored.
+    if (union.isFirstPageAgain(rows, offset)) return length > 1 ? repeats(offset) : wholeOf(union, 1);
+    if (union.confirmsOrder(rows, offset)) return wholeOf(union, knownEnd ?? union.size);
+    const isJoined = union.join(rows, offset);
+    // Nothing follows a page whose end was requested.
+    const isEnd = length === 0 && offset === end;
+    if (!isJoined && !isEnd && union.isInOrder) {
+      // Nothing at the last row of a short page: rows vanished, or the service returns only its first page. All rows
+      // have been read.
+      if (length === 0 && offset === emptyAt) return wholeOf(union, union.size);
+      if (length === 0 && !isPageSizeGiven) emptyAt = offset;
+      offset = Math.max(0, offset - Math.ceil(union.longest / 2) * 2 ** stepsBack);
+      stepsBack += 1;
+      continue;
+    }
+    stepsBack = 0;
+    const longestBefore = union.longest;
+    const fresh = union.add(rows, offset, weight);
+    if (union.weight > weightMax)
       return failure(`The list is larger than ${weightMax / 1024 / 1024} MiB. Reading stopped.`);
-    const readBefore = rows.size;
-    for (const [index, key] of keys.entries()) rows.set(key, page.rows[index] ?? null);
-    const end = offset + length;
-    const isShort = length < pageSize;
+    end = offset + length;
+    const isShort = length < limit;
     isPageSizeGiven ||= !isShort;
     // Rows of an earlier page alone, and fewer than the service returns at once: nothing follows.
-    const isRepeat = rows.size === readBefore && length < longest;
-    longest = Math.max(longest, length);
-    const isLast = isShort && (length <= 1 || isRepeat || isPageSizeGiven);
-    if (isLast || end === list.lastEnd) return wholeOf(rows, end);
-    offset = end - Math.max(1, Math.floor(length * overlapShare));
+    const isRepeat = fresh === 0 && length < longestBefore;
+    const isLast = isShort && (length === 0 || isRepeat || isPageSizeGiven);
+    if (!isLast && end !== knownEnd) {
+      offset = union.nextOffset(offset, length, overlapOf(length));
+      continue;
+    }
+    if (union.isComplete(end)) return wholeOf(union, end);
+    // One page that holds the whole list has no rows between pages. The service's own limit may be lower.
+    if (isPageSizeGiven && !union.isInOrder) limit = Math.max(pageSize, Math.min(limitMax, 2 * end));
+    isPageSizeGiven = false;
+    knownEnd = end;
+    offset = 0;
+    union.beginPass();
   }
-  return failure(
-    `The list changed faster than it could be read, or has no end. Reading stopped after ${requestsMax} pages.`,
-  );
+  return failure(union.isInOrder ? unending : unstable(union.size));
 }
 
-function wholeOf<Row>(read: ReadonlyMap<number | string, Row | null>, end: number): Answer<WholeList<Row>> {
-  // A few rows may have moved back while the list was read.
-  const repeated = end - read.size;
-  if (repeated > Math.max(1, read.size * overlapShare)) {
-    return repeats(repeated);
-  }
-  const rows: Row[] = [];
-  for (const row of read.values()) if (row !== null) rows.push(row);
-  return { ok: true, value: { rows, unusable: read.size - rows.length, end } };
+function requestsMaxOf<Row>({ length, longest }: ListUnion<Row>): number {
+  const pages = Math.ceil(length / Math.max(1, longest - overlapOf(longest)));
+  return Math.min(requestsMax, passesMax * pages + requestsMore);
+}
+
+function overlapOf(length: number): number {
+  return length <= 1 ? 0 : Math.max(1, Math.floor(length * overlapShare));
+}
+
+function wholeOf<Row>(union: ListUnion<Row>, end: number): Answer<WholeList<Row>> {
+  // The service itself may list a few rows twice.
+  const repeated = end - union.size;
+  if (repeated > Math.max(1, end * overlapShare)) return repeats(repeated);
+  return { ok: true, value: { ...union.rows(), end } };
 }
 
 function repeats(count: number): Answer<never> {
   return failure(`The service repeats ${count} rows of the list. A proxy may ignore the offset of a page.`);
 }
+
+const unending = 'The list changed faster than it could be read, or has no end. Reading stopped.';
+
+const unstable = (rows: number) =>
+  `The order of the list is not stable. Pages repeated rows and skipped others, and ${rows} rows may not be all. ` +
+  'Check whether a load balancer sends the requests to replicas that differ.';
 
 function failure(detail: string): Answer<never> {
   return { ok: false, failure: { kind: 'unavailable', sent: false, detail } };

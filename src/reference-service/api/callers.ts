@@ -68,6 +68,8 @@ export interface Caller {
   readonly broughtCookie: boolean;
   /** Which collectors lists show; absent: all. A fault may hide some of them, or all. */
   readonly isShown?: (collectorId: number) => boolean;
+  /** In which order lists show collectors; absent: as they were registered. */
+  readonly rankOf?: (collectorId: number) => number;
 }
 
 /** Stores the caller of each request while it is being handled. */

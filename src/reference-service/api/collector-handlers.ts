@@ -97,11 +97,11 @@ function tagged(collector: SimulatedCollector, now: number) {
 export function listAnswer(
   collectors: readonly SimulatedCollector[],
   page: { readonly offset: number; readonly limit: number },
-  { account, isShown = () => true }: Caller,
+  { account, isShown = () => true, rankOf }: Caller,
 ) {
   const now = account.world.now();
-  const shown = collectors
-    .filter(({ facts }) => isShown(facts.id))
-    .slice(page.offset, page.offset + page.limit);
+  const visible = collectors.filter(({ facts }) => isShown(facts.id));
+  if (rankOf !== undefined) visible.sort((a, b) => rankOf(a.facts.id) - rankOf(b.facts.id));
+  const shown = visible.slice(page.offset, page.offset + page.limit);
   return { body: { collectors: shown.map((collector) => collectorView(collector, now)) } };
 }

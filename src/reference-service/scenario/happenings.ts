@@ -93,6 +93,8 @@ export const HttpFault = z.strictObject({
     'emptyList',
     /** Lists of collectors return 200 with a share of their rows, always the same ones. */
     'partialList',
+    /** Lists of collectors return their rows in another order at each request: the specification promises none. */
+    'shuffledList',
   ]),
   /** For `slow`. */
   delay: Duration.prefault('10s'),

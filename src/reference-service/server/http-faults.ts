@@ -1,5 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { CutOff, HttpAnswer } from '../../http/operation-handlers.ts';
+import type { Caller } from '../api/callers.ts';
 import type { ErrorAnswers } from '../api/error-answers.ts';
 import { refusal } from '../fleet/refusals.ts';
 import type { HttpFault } from '../scenario/happenings.ts';
@@ -18,19 +19,28 @@ export class HttpFaults {
     this.#startedAt = startedAt;
   }
 
-  strike(operation: string, now: EpochMs): HttpFault | undefined {
+  strike(operation: string, now: EpochMs): StruckFault | undefined {
     const number = (this.#requests.get(operation) ?? 0) + 1;
     this.#requests.set(operation, number);
     const { httpFaults, fleet } = this.#scenario;
     const sinceStartMs = now - this.#startedAt;
-    return httpFaults.find(
-      (fault, index) =>
+    const draw = `${fleet.seed}:fault:`;
+    const request = `:${operation}:${number}`;
+    const index = httpFaults.findIndex(
+      (fault, at) =>
         (fault.operations?.some((name) => name === operation) ?? true) &&
         sinceStartMs >= fault.from &&
         sinceStartMs < (fault.until ?? Infinity) &&
-        hashShare(`${fleet.seed}:fault:${index}:${operation}:${number}`) < fault.share,
+        hashShare(`${draw}${at}${request}`) < fault.share,
     );
+    const fault = httpFaults[index];
+    return fault && { ...fault, draw: `${draw}${index}${request}` };
   }
+}
+
+/** A fault of one request, with a text of its own for what is drawn. */
+interface StruckFault extends HttpFault {
+  readonly draw: string;
 }
 
 const badGatewayPage =
@@ -38,12 +48,12 @@ const badGatewayPage =
 
 /** Answers a request with a fault. The scenario's schema says which faults process the request first. */
 export async function playFault(
-  fault: HttpFault,
+  fault: StruckFault,
   parts: {
     /** Processes the request and returns its response. */
     readonly next: () => Promise<HttpAnswer>;
-    /** Lists of this request show only these collectors. */
-    readonly show: (isShown: (collectorId: number) => boolean) => void;
+    /** Lists of this request show these collectors alone, or in another order. */
+    readonly show: (lists: Pick<Caller, 'isShown' | 'rankOf'>) => void;
     readonly errors: ErrorAnswers;
     readonly wait: (durationMs: DurationMs) => Promise<void>;
     readonly unauthorized: () => HttpAnswer;
@@ -77,10 +87,13 @@ export async function playFault(
     case 'brokenJson':
       return broken(await next());
     case 'emptyList':
-      parts.show(() => false);
+      parts.show({ isShown: () => false });
       return next();
     case 'partialList':
-      parts.show((collectorId) => hashShare(`row:${collectorId}`) < fault.keeps);
+      parts.show({ isShown: (collectorId) => hashShare(`row:${collectorId}`) < fault.keeps });
+      return next();
+    case 'shuffledList':
+      parts.show({ rankOf: (collectorId) => hashShare(`${fault.draw}:${collectorId}`) });
       return next();
     case 'slow': {
       const answer = await next();

@@ -150,7 +150,7 @@ export class RequestGate {
     record.playedFault(fault.fault);
     return playFault(fault, {
       next: permitted,
-      show: (isShown) => callers.note(request, { ...callers.of(request), isShown }),
+      show: (lists) => callers.note(request, { ...callers.of(request), ...lists }),
       ...{ errors, wait, unauthorized: () => this.#unauthorized() },
     });
   }

@@ -340,13 +340,14 @@ describe('the fleet service', () => {
         const answer = await fleet.pollCollector(of);
         return [answer.ok && answer.value.upgradable, server.requests.filter(isList).length - before];
       };
+      // A list of one row costs two requests: the second one shows that no row follows.
       const at = clock.now();
-      expect(await listsFor({ ...look(2), listedSince: at })).toEqual([true, 1]);
+      expect(await listsFor({ ...look(2), listedSince: at })).toEqual([true, 2]);
       expect(await listsFor({ ...look(2), listedSince: at })).toEqual([true, 0]);
-      expect(await listsFor({ ...look(1), listedSince: at })).toEqual([false, 1]);
-      expect(await listsFor({ ...look(2), listedSince: at + 1 })).toEqual([true, 1]);
-      expect(await listsFor({ ...look(2), upgradableTo: '19.500-2', listedSince: at })).toEqual([true, 1]);
-      expect(await listsFor(look(2))).toEqual([true, 1]);
+      expect(await listsFor({ ...look(1), listedSince: at })).toEqual([false, 2]);
+      expect(await listsFor({ ...look(2), listedSince: at + 1 })).toEqual([true, 2]);
+      expect(await listsFor({ ...look(2), upgradableTo: '19.500-2', listedSince: at })).toEqual([true, 2]);
+      expect(await listsFor(look(2))).toEqual([true, 2]);
     });
 
     it('continues the shared reading for other callers when one caller aborts', async () => {

@@ -293,7 +293,9 @@ describe('management client', () => {
       await management.upgrades.listUpgradable();
       expect(server.requests.map(({ url }) => url)).toEqual([
         '/api/v1/collectors/upgrades/collectors?toVersion=19.1-1&offset=0&limit=1000',
+        '/api/v1/collectors/upgrades/collectors?toVersion=19.1-1&offset=1&limit=1000',
         '/api/v1/collectors/upgrades/collectors?offset=0&limit=1000',
+        '/api/v1/collectors/upgrades/collectors?offset=1&limit=1000',
       ]);
     });
 

@@ -150,6 +150,19 @@ describe('HTTP faults', () => {
     });
   });
 
+  it('show lists in another order at each request, the same for the same seed', async () => {
+    const orders = async () => {
+      const { send } = await aService({
+        httpFaults: [{ operations: ['listCollectors'], share: 1, fault: 'shuffledList' }],
+      });
+      return [idsOf(await send('/v1/collectors')), idsOf(await send('/v1/collectors'))];
+    };
+    const [first = [], second = []] = await orders();
+    expect(first).not.toEqual(second);
+    expect(new Set(first)).toEqual(new Set(second));
+    expect(await orders()).toEqual([first, second]);
+  });
+
   it('end with their time, and strike the same requests for the same seed', async () => {
     const run = async () => {
       const { send, clock } = await aService({ httpFaults: [{ share: 0.5, fault: '500', until: '1h' }] });
