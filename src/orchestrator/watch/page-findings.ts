@@ -2,9 +2,11 @@ import { assertNever } from '../../base/assert.ts';
 import { isSameBuild } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
+import type { UpgradeIdentity } from '../../rollout/model/upgrade.ts';
 import type { Reading } from '../../rollout/readings/reading-period.ts';
 import { isTaskPollDue, judgeOffer, judgeRow, judgeUnlisted } from '../../rollout/upgrade/evolve.ts';
 import type { InventoryRow, UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import { mayRestart } from '../../rollout/upgrade/heartbeats.ts';
 import type { RowVerdict } from '../../rollout/upgrade/state-rules.ts';
 import type { ListedCollector, ListedPage } from '../ports/fleet-service.ts';
 import type { StepQueue } from '../ports/leader.ts';
@@ -25,10 +27,12 @@ export interface ReadingContext {
   readonly beganAt: EpochMs;
   /** When the previous reading began, if it would have shown an end, too; else null. */
   readonly readBeforeAt: EpochMs | null;
+  /** Whether another list is read in turn with the control list, so that each end is on one of them. */
+  readonly isReadInTurn: boolean;
   /** Whether a row may make one more poll due. */
   readonly mayHint: () => boolean;
-  /** Whether a list shows the end of tasks for this build. */
-  readonly isOfferRead: (toBuild: string) => boolean;
+  /** Whether a list shows the end of the upgrade's task, failed or not. */
+  readonly isOfferRead: (upgrade: Pick<UpgradeIdentity, 'fromBuild' | 'toBuild'>) => boolean;
 }
 
 // Single polls resume after this many periods without a page.
@@ -65,7 +69,7 @@ export async function recordPage(
 /** Records what a complete reading of the control list shows about upgrades that it lacks. @param listed its collectors */
 export async function recordUnlisted(
   parts: PageParts,
-  { watched, reading }: Pick<ReadingContext, 'watched' | 'reading'>,
+  { watched, reading, isReadInTurn }: Pick<ReadingContext, 'watched' | 'reading' | 'isReadInTurn'>,
   listed: ReadonlySet<number>,
 ): Promise<void> {
   const at = parts.clock.now();
@@ -74,8 +78,10 @@ export async function recordUnlisted(
   for (const [id, upgrades] of watched.byCollector) {
     if (listed.has(id)) continue;
     for (const { rollout, upgrade } of upgrades) {
-      // A failed collector that stays on the control build is not listed either.
-      const isLeftOut = reading.of !== 'control' || isSameBuild(upgrade.identity.fromBuild, reading.toBuild);
+      // A failed collector that stays on the control build is not listed either, unless by the list that is read in turn.
+      const isLeftOut =
+        reading.of !== 'control' ||
+        (!isReadInTurn && isSameBuild(upgrade.identity.fromBuild, reading.toBuild));
       if (isLeftOut || judgeUnlisted(upgrade, { at, periodMs }) === 'none') continue;
       const forMs = Math.ceil(rollout.policy.upgrade.expectMs * unlistedShare);
       const until = at + Math.max(unchangedPeriods * periodMs, forMs);
@@ -113,10 +119,13 @@ function judge(
   const trustedSince = parts.trustedSince?.() ?? 0;
   const rowContext = {
     ...{ at, trustedSince, periodMs: reading.periodMs },
-    ...{ policy: rollout.policy, isOfferRead: isOfferRead(toBuild) },
+    ...{ policy: rollout.policy, isOfferRead: isOfferRead(upgrade.identity) },
   };
   const verdict = (reading.of === 'inventory' ? judgeRow : judgeOffer)(upgrade, row, rowContext);
-  return verdict === 'changeHinted' && !mayHint() ? 'unchanged' : verdict;
+  if (verdict !== 'changeHinted') return verdict;
+  // A failure stops what it has to stop only when it is known, so its poll is never put off.
+  const mayHaveFailed = reading.of !== 'inventory' && !mayRestart(row) && !isSameBuild(row.build, toBuild);
+  return mayHaveFailed || mayHint() ? verdict : 'unchanged';
 }
 
 function factOf(

@@ -1,9 +1,16 @@
+import { isSameBuild } from '../../base/build-version.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { hintsMax, planReadings, type Reading } from '../../rollout/readings/reading-period.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import type { Answer, FleetService, ListedPage } from '../ports/fleet-service.ts';
-import { type ControlList, countReturned, makeControlList } from './control-list.ts';
+import {
+  type ControlList,
+  countBuildsOf,
+  countReturned,
+  type FleetBuilds,
+  makeControlList,
+} from './control-list.ts';
 import { judgeInventory } from './judge-inventory.ts';
 import {
   type PageParts,
@@ -50,7 +57,8 @@ export async function watch(
     const watched = await listWatched(parts, now);
     await control.choose(watched);
     const { requestsPerSecondNow: requestsPerSecond } = await parts.readApiBudgetStatus();
-    const limits = { requestsPerSecond, controlBuild: control.whole() };
+    const other = control.inTurnWith(watched);
+    const limits = { requestsPerSecond, controlBuild: control.whole(), isReadInTurn: other !== undefined };
     const readings = planReadings(watched.loads, { ...limits, pagesRead });
     if (readings.length === 0) {
       const arePagesDear = planReadings(watched.loads, limits).length > 0;
@@ -64,23 +72,33 @@ export async function watch(
       await sleep(Math.min(next.dueAt - now, restMaxMs, usualMs * restMaxShare), signal);
       continue;
     }
-    const { periodMs } = next.reading;
+    const planned: Reading =
+      untried === undefined
+        ? next.reading
+        : { of: 'control', toBuild: untried, periodMs: next.reading.periodMs };
     const reading =
-      untried === undefined ? next.reading : { of: 'control' as const, toBuild: untried, periodMs };
-    const before = tries.get(keyOf(reading));
+      planned.of === 'control' ? { ...planned, toBuild: control.next(planned.toBuild, other) } : planned;
+    const before = tries.get(keyOf(planned));
     const failedBefore = before?.failed ?? 0;
-    const readBeforeAt = before?.failed === 0 && reading.of === 'control' ? before.at : null;
-    const answer = await read(parts, watched, { reading, readings, readBeforeAt, requestsPerSecond }, signal);
+    // The list that was read in turn may not have shown the end.
+    const readBeforeAt =
+      before?.failed === 0 && reading.of === 'control' && other === undefined ? before.at : null;
+    const answer = await read(
+      parts,
+      watched,
+      { reading, readings, readBeforeAt, requestsPerSecond, isReadInTurn: other !== undefined },
+      signal,
+    );
     if (signal.aborted) break;
-    tries.set(keyOf(reading), {
+    tries.set(keyOf(planned), {
       at: now,
       failed: answer.ok ? 0 : Math.min(failedPollsMax, failedBefore + 1),
     });
     if (answer.ok && reading.of === 'inventory') {
       pagesRead = answer.value.pages;
-      control.noteInventory(answer.value.returned);
+      control.noteInventory(answer.value);
     }
-    if (reading.of === 'control') noteControl(control, answer);
+    if (reading.of === 'control') noteControl(control, reading.toBuild, answer);
     // Reported once, because polls take over. That costs only requests.
     if (!answer.ok && failedBefore === 0) {
       const reason = `${reading.of} poll failed: ${describeFailure(answer.failure)}`;
@@ -91,9 +109,9 @@ export async function watch(
 }
 
 /** A refused build is no longer on offer. Other failures say nothing about the list. */
-function noteControl(control: ControlList, answer: ReadingAnswer): void {
-  if (answer.ok) control.noteListed(answer.value.returned);
-  else if (answer.failure.kind === 'refused') control.noteListed(undefined);
+function noteControl(control: ControlList, build: string, answer: ReadingAnswer): void {
+  if (answer.ok) control.noteListed(build, answer.value.returned);
+  else if (answer.failure.kind === 'refused') control.noteListed(build, undefined);
 }
 
 /** The last reading of a list, and how many in a row have failed. */
@@ -117,7 +135,7 @@ function earliest<Due extends { readonly dueAt: EpochMs }>(dues: readonly Due[])
   return dues.reduce((best, due) => (due.dueAt < best.dueAt ? due : best));
 }
 
-type ReadingAnswer = Answer<{ readonly pages: number; readonly returned: number }>;
+type ReadingAnswer = Answer<FleetBuilds & { readonly pages: number }>;
 
 /** Reads one list, and records what each of its pages shows. */
 async function read(
@@ -128,6 +146,7 @@ async function read(
     readonly readings: readonly Reading[];
     readonly readBeforeAt: EpochMs | null;
     readonly requestsPerSecond: number;
+    readonly isReadInTurn: boolean;
   },
   signal: AbortSignal,
 ): Promise<ReadingAnswer> {
@@ -139,18 +158,21 @@ async function read(
     reading,
     beganAt: parts.clock.now(),
     readBeforeAt: of.readBeforeAt,
+    isReadInTurn: of.isReadInTurn,
     mayHint: () => {
       hintsLeft -= 1;
       return hintsLeft >= 0;
     },
-    isOfferRead: (toBuild) =>
-      readings.some(
-        (each) => each.of === 'control' || (each.of === 'upgradable' && each.toBuild === toBuild),
-      ),
+    isOfferRead: ({ fromBuild, toBuild }) =>
+      readings.some((each) => {
+        // Without another list, a collector that failed and stays on the control build is on none.
+        if (each.of === 'control') return of.isReadInTurn || !isSameBuild(fromBuild, each.toBuild);
+        return each.of === 'upgradable' && isSameBuild(each.toBuild, toBuild);
+      }),
   };
   if (reading.of === 'tasks') {
     await pollTasks(parts, context);
-    return { ok: true, value: { pages: 0, returned: 0 } };
+    return { ok: true, value: { pages: 0, returned: 0, collectorsOn: new Map() } };
   }
   const listed = new Set<number>();
   let pages = 0;
@@ -165,11 +187,11 @@ async function read(
     const answer = await parts.fleet.readUpgradable(reading.toBuild, onPage, signal);
     if (!answer.ok) return answer;
     if (reading.of === 'control') await recordUnlisted(parts, context, listed);
-    return { ok: true, value: { pages, returned } };
+    return { ok: true, value: { pages, returned, collectorsOn: new Map() } };
   }
   const answer = await parts.fleet.readInventory(onPage, signal);
   if (!answer.ok) return answer;
   // A row counts by itself. A missing row is judged only from the complete list.
   if (!signal.aborted) for (const rollout of rollouts) await judgeInventory(parts, rollout, answer.value);
-  return { ok: true, value: { pages, returned } };
+  return { ok: true, value: { pages, returned, collectorsOn: countBuildsOf(answer.value.collectors) } };
 }

@@ -60,7 +60,12 @@ export async function listWatched(
 }
 
 function loadOf(
-  { rollout, candidates, durations }: Pick<RolloutView, 'rollout' | 'candidates' | 'durations'>,
+  {
+    rollout,
+    waves,
+    candidates,
+    durations,
+  }: Pick<RolloutView, 'rollout' | 'waves' | 'candidates' | 'durations'>,
   upgrades: readonly Upgrade[],
   now: EpochMs,
 ): WatchedRollout {
@@ -87,6 +92,9 @@ function loadOf(
   const isAnyWaiting = candidates.some(({ retries, pending }) => retries.length + pending.length > 0);
   return {
     ...{ running, queued, leaving, verifying },
+    hasFailures:
+      waves.some(({ weight, counts }) => weight > 0 || counts.retrying > 0) ||
+      upgrades.some(({ tally }) => tally.attempts > 1),
     isSlotAwaited: isAnyWaiting && leaving < leavingMany,
     fleetSize: rollout.fleetSize,
     usualMs: Math.min(usualMs, deadlineMs),

@@ -8,6 +8,16 @@ interface Returned {
   readonly listed: number;
 }
 
+/** Builds whose upgradable lists show which upgrades have ended. */
+export interface ControlBuilds {
+  readonly control: string;
+  /**
+   * The list of this build is read in turn with that of the control build while upgrades from the control build are running.
+   * Its list shows them when they have failed.
+   */
+  readonly other: string | undefined;
+}
+
 // Fewer collectors are no evidence: some may be too old for the API, or upgraded by someone else.
 export const returnedMin = 5;
 
@@ -16,20 +26,25 @@ const listedShareMin = 1 / 2;
 
 /**
  * Chooses the control build: a build that is no target of these upgrades. Its upgradable list shows every collector whose
- * upgrade has ended, including those on the target, which the target's own list leaves out (field-facts.md, The wire).
- * Prefers builds that no collector comes from, because a collector that failed and stays on the build is not listed; then
- * the newest build.
+ * upgrade has ended, including those on the target, which the target's own list leaves out (field-facts.md, The wire). A
+ * collector that failed and stays on the control build is not listed, so builds that few collectors run come first; then
+ * the newest build. The other build is the next one, or a target: every list but that of its own build shows a failed
+ * collector.
  * @param offered the builds that the service offers
+ * @param collectorsOn how many collectors of the fleet run a build
  */
-export function chooseControlBuild(
+export function chooseControlBuilds(
   offered: readonly string[],
-  upgrades: ReadonlyArray<{ readonly fromBuild: string; readonly toBuild: string }>,
-): string | undefined {
-  const countOf = (build: string) => upgrades.filter(({ fromBuild }) => isSameBuild(fromBuild, build)).length;
-  return offered
-    .filter((build) => !upgrades.some(({ toBuild }) => isSameBuild(toBuild, build)))
-    .map((build) => ({ build, from: countOf(build) }))
-    .sort((a, b) => a.from - b.from || (compareBuildVersions(b.build, a.build) ?? 0))[0]?.build;
+  targets: readonly string[],
+  collectorsOn: (build: string) => number,
+): ControlBuilds | undefined {
+  const isTarget = (build: string) => targets.some((target) => isSameBuild(target, build));
+  const [control, next] = offered
+    .filter((build) => !isTarget(build))
+    .map((build) => ({ build, count: collectorsOn(build) }))
+    .sort((a, b) => a.count - b.count || (compareBuildVersions(b.build, a.build) ?? 0));
+  if (control === undefined) return undefined;
+  return { control: control.build, other: next?.build ?? offered.find(isTarget) };
 }
 
 /**

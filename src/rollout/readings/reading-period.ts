@@ -20,6 +20,8 @@ export interface WatchedRollout {
   readonly verifying: number;
   /** Whether another collector waits for a slot. Otherwise there is little use in knowing an end early. */
   readonly isSlotAwaited: boolean;
+  /** Whether an upgrade of it has failed, for good or not. */
+  readonly hasFailures?: boolean;
   /** Number of collectors in the fleet at the last reading. */
   readonly fleetSize: number;
   /** How long an upgrade usually takes: learned, or as the policy expects. */
@@ -47,6 +49,8 @@ export interface ReadingLimits {
   readonly pagesRead?: number;
   /** The build whose upgradable list shows every upgrade that has ended; undefined if none is known. */
   readonly controlBuild?: string | undefined;
+  /** Whether another list is read in turn with that of the control build. Then each of them shows some ends alone. */
+  readonly isReadInTurn?: boolean;
 }
 
 /** A page of a list shows this many collectors for one request (collector-api.md §4.1). */
@@ -68,7 +72,10 @@ const stretchMax = 3;
 
 // If no collector waits for a slot, an end matters only for the failure limit, or as the last one of the wave. A collector
 // that returns is polled 50 s after the end of its task if no row shows it before.
-const restingPeriodShare = 1 / 10;
+const restingPeriodShare = 1 / 12;
+
+// Where upgrades fail, more failures are likely. Each is known within a tenth, also while the usual duration is overestimated.
+const failingPeriodShare = 1 / 18;
 const lastUpgrades = 3;
 
 // The last ends of a wave leave all of its slots idle, but shorter periods than 6 s of five minutes cost too many requests.
@@ -80,6 +87,9 @@ const inventoryStretch = 2;
 
 // Beside the control list, the inventory is needed only to find collectors that have left the fleet.
 const inventoryBesideControlShare = 1;
+
+// Of two lists that are read in turn, one alone shows some failures. Each is read within a tenth.
+const inTurnMaxShare = 1 / 30;
 
 // At the latest when a collector that returns would be polled.
 const inventoryMaxShare = 1 / 10;
@@ -106,7 +116,7 @@ const runningPerPage = 4;
  */
 export function planReadings(
   rollouts: readonly WatchedRollout[],
-  { requestsPerSecond, pagesRead = 0, controlBuild }: ReadingLimits,
+  { requestsPerSecond, pagesRead = 0, controlBuild, isReadInTurn = false }: ReadingLimits,
 ): readonly Reading[] {
   const busy = rollouts.filter((rollout) => watchedOf(rollout) > 0);
   const pagesWanted = Math.ceil(Math.max(1, ...busy.map(({ fleetSize }) => fleetSize)) / collectorsPerPage);
@@ -116,7 +126,9 @@ export function planReadings(
   if (pagesWanted > watched) return slowDown(taskReadings(busy), runningOf(busy).count, requestsPerSecond);
   if (pages > watched) return [];
   const isControlRead = controlBuild !== undefined && !runningByBuild(busy).has(controlBuild);
-  const readings = isControlRead ? controlReadings(busy, pages, controlBuild) : listReadings(busy, pages);
+  const readings = isControlRead
+    ? controlReadings(busy, pages, { toBuild: controlBuild, isReadInTurn })
+    : listReadings(busy, pages);
   return slowDown(readings, pages, requestsPerSecond);
 }
 
@@ -143,10 +155,12 @@ function taskReadings(busy: readonly WatchedRollout[]): readonly Reading[] {
 function controlReadings(
   busy: readonly WatchedRollout[],
   pages: number,
-  toBuild: string,
+  { toBuild, isReadInTurn }: { readonly toBuild: string; readonly isReadInTurn: boolean },
 ): readonly Reading[] {
   const usualMs = usualOf(busy);
-  const periodMs = Math.min(endsPeriodMs(busy, pages, runningOf(busy)), awaitedRowsMs(busy, usualMs));
+  const maxMs = isReadInTurn ? usualMs * inTurnMaxShare : Number.POSITIVE_INFINITY;
+  const endsMs = endsPeriodMs(busy, pages, runningOf(busy));
+  const periodMs = Math.min(endsMs, awaitedRowsMs(busy, usualMs), maxMs);
   return [
     { of: 'control', toBuild, periodMs },
     { of: 'inventory', periodMs: usualMs * inventoryBesideControlShare },
@@ -206,7 +220,10 @@ function listShare(busy: readonly WatchedRollout[], pages: number, running: Runn
   const { count } = runningOf(busy);
   if (count <= lastUpgrades) return lastPeriodShare;
   // The fewer run, the more likely they all end before the next reading.
-  if (!isSlotAwaited(busy)) return Math.min(restingPeriodShare, count / 100);
+  if (!isSlotAwaited(busy)) {
+    const isFailing = busy.some(({ hasFailures }) => hasFailures);
+    return Math.min(isFailing ? failingPeriodShare : restingPeriodShare, count / 100);
+  }
   const share = Math.sqrt((2 * requestPriceShare * pages) / running.count);
   return Math.max(Math.min(share, periodMaxShare), periodMinShare);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
+import { makeControlList } from '../../../../src/orchestrator/watch/control-list.ts';
 import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
 import { watch } from '../../../../src/orchestrator/watch/watch-fleet.ts';
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
@@ -270,11 +271,36 @@ describe('watching by the control list', () => {
     expect(listReadings).toEqual([]);
   });
 
-  it('does not postpone polls of collectors that came from the control build: a failed one would not be listed', async () => {
-    const { run, upgrade, register } = await aControlWatch({ listed: () => others });
+  it('reads the list of the target in turn, which shows failed collectors that came from the control build', async () => {
+    const { run, upgrade, register, broughtForward, listReadings } = await aControlWatch({
+      listed: () => others,
+      offers: () => [3],
+    });
     await register.firstSeen([oldBuild, targetBuild], t);
     await run(2);
-    expect(dueAtOf(await upgrade(1))).toBeGreaterThan(t + 30 * seconds);
-    expect(dueAtOf(await upgrade(1))).toBeLessThan(t + 2 * minutes);
+    const [first, second, third] = listReadings.map(({ toBuild }) => toBuild);
+    expect([first, second, third]).toEqual([oldBuild, targetBuild, oldBuild]);
+    expect(broughtForward[0]).toBe(3);
+    // One of the two lists will show its end.
+    expect(dueAtOf(await upgrade(1))).toBeGreaterThan(t + 5 * minutes);
+  });
+
+  it('replaces a build that is read in turn when the service refuses it', async () => {
+    const { register } = await aHouse();
+    const withdrawn = '19.399-1';
+    await register.firstSeen([oldBuild, targetBuild, withdrawn], t);
+    const control = makeControlList(register);
+    const upgrade = anUpgradingOne();
+    const watched = {
+      rollouts: [],
+      loads: [],
+      byCollector: new Map([[1, [{ rollout: aRollout(), upgrade }]]]),
+    };
+    control.noteInventory({ returned: 5, collectorsOn: new Map([[withdrawn, 9]]) });
+    await control.choose(watched);
+    control.noteListed(oldBuild, 5);
+    expect(control.inTurnWith(watched)).toBe(withdrawn);
+    control.noteListed(withdrawn, undefined);
+    expect([control.whole(), control.inTurnWith(watched)]).toEqual([oldBuild, targetBuild]);
   });
 });

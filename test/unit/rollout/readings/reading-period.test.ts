@@ -64,7 +64,7 @@ describe('which lists are read, and how often', () => {
     // As many as each half minute: all began at once.
     expect(control(900)).toEqual([3]);
     expect(seconds({ running: 3, ends: 0, isSlotAwaited: false })).toEqual([18]);
-    expect(seconds({ running: 200, ends: 0, isSlotAwaited: false })).toEqual([30]);
+    expect(seconds({ running: 200, ends: 0, isSlotAwaited: false })).toEqual([25]);
     // The list of the target shows an end only while the collector restarts.
     expect(periods([aRolloutWith({ running: 200, ends: 0 })]).upgradable).toBe(5.8);
   });
@@ -77,7 +77,9 @@ describe('which lists are read, and how often', () => {
   });
 
   it('reads it rarely while no upgrade waits for a slot, and often for the last upgrades of a wave', () => {
-    expect(periods([aRolloutWith({ running: 10, isSlotAwaited: false })]).upgradable).toBe(30);
+    expect(periods([aRolloutWith({ running: 10, isSlotAwaited: false })]).upgradable).toBe(25);
+    const failing = aRolloutWith({ running: 10, isSlotAwaited: false, hasFailures: true });
+    expect(periods([failing]).upgradable).toBeCloseTo(16.7);
     expect(periods([aRolloutWith({ running: 4, isSlotAwaited: false })]).upgradable).toBe(12);
     expect(periods([aRolloutWith({ running: 3, isSlotAwaited: false })]).upgradable).toBe(6);
     expect(periods([aRolloutWith({ running: 3 })]).upgradable).toBe(6);
@@ -120,6 +122,10 @@ describe('which lists are read, and how often', () => {
     expect(read({ verifying: 9 }, oldBuild)[0]).toEqual(['control', 20]);
     // It shows heartbeats and candidates, too.
     expect(read({ running: 9, queued: 1 }, oldBuild)[0]).toEqual(['control', 3]);
+    // With another list in turn, each of the two is read within a tenth.
+    const inTurn = { ...perSecond, controlBuild: oldBuild, isReadInTurn: true };
+    const resting = aRolloutWith({ running: 100, isSlotAwaited: false });
+    expect(planReadings([resting], inTurn)[0]).toMatchObject({ of: 'control', periodMs: 10_000 });
     // Nobody who goes there is on it when back.
     expect(read({ running: 450 }, targetBuild)[0]).toEqual(['upgradable', 4]);
   });
@@ -129,7 +135,7 @@ describe('which lists are read, and how often', () => {
       planReadings([aRolloutWith({ fleetSize: 10_000, ...of })], perSecond);
     expect(read({ running: 5 })).toEqual([{ of: 'tasks', periodMs: 7_895 }]);
     expect(read({ running: 8 })).toEqual([{ of: 'tasks', periodMs: 8_000 }]);
-    expect(read({ running: 9, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 27_000 }]);
+    expect(read({ running: 9, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 25_000 }]);
     expect(read({ running: 1, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 6_000 }]);
     expect(read({ running: 10 })).toMatchObject([{ of: 'upgradable' }, { of: 'inventory' }]);
     expect(read({ verifying: 9 })).toEqual([]);
