@@ -122,6 +122,7 @@ export const blockerKinds = [
   'newerVersion',
   'account',
   'policyMissing',
+  'storeReturned',
   'over',
   'withdrawing',
   'watching',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../base/time.ts';
 import { sleepForReal } from '../base/waiting.ts';
 import { makeReportFolder } from '../observability/report-folder.ts';
@@ -6,6 +7,7 @@ import { makeAccounts } from '../orchestrator/records/judge-accounts.ts';
 import { makePolicyClaims } from '../orchestrator/records/policy-claims.ts';
 import { makeSharedAttributes } from '../orchestrator/records/shared-attributes.ts';
 import { makeStoreMemory } from '../orchestrator/recovery/data-loss.ts';
+import { makeKeptWrites } from '../orchestrator/recovery/kept-writes.ts';
 import {
   type KeepReportsParts,
   makeReportKeeper,
@@ -19,6 +21,7 @@ import { makeRedisKeyMemory } from '../redis/api-budget/key-memory.ts';
 import { makeRedisConfigRegister } from '../redis/coordination/config-register.ts';
 import { makeRedisStoreInstance } from '../redis/coordination/store-instance.ts';
 import { makeRedisWakeUps } from '../redis/coordination/wake-ups.ts';
+import { makeRedisWriteRegister } from '../redis/coordination/write-register.ts';
 import { makeReadAccountMark } from './account-mark.ts';
 import { makeStoppableBudget } from './api-budgets.ts';
 import { makeBackgroundTasks } from './background-tasks.ts';
@@ -63,6 +66,14 @@ export function makeEngine(context: DaemonContext) {
     own: nameConfigs(config.service.baseUrl, live.rollouts),
   });
   const names = makeQueueNames(keyPrefix);
+  const keptWrites = makeKeptWrites({
+    register: redis.isOneStore ? makeRedisWriteRegister({ commands, keyPrefix }) : undefined,
+    lastJoin: redis.lastJoin,
+    newQuestion: randomUUID,
+    monotonicNow: () => performance.now(),
+    clock,
+    answerWithinMs,
+  });
   const onQueueError = makeQueueErrorReporter({ logger, clock, learnRefusal: redis.learnRefusal });
   const configs = makeConfigs({ register: configRegister, sink, clock, followsSchedule });
   /** Dependencies of every use case. */
@@ -84,12 +95,15 @@ export function makeEngine(context: DaemonContext) {
       clock,
       policies,
     }),
-    trustedSince: () => redis.trustedSince(answerWithinMs),
+    trustedSince: keptWrites.trustedSince,
+    createsWait: keptWrites.createsWait,
+    beginIntent: keptWrites.beginIntent,
   };
   const reports = makeReports(context, shared);
   return {
     ...service,
     shared,
+    keptWrites,
     reports,
     reportsOf: (rolloutId: string) => reports?.pathsOf(rolloutId) ?? [],
     backgroundTasks,

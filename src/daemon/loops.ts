@@ -6,6 +6,7 @@ import { isWaitedFor, lead } from '../orchestrator/lead/lead.ts';
 import { keepAnnouncing } from '../orchestrator/notify/announce.ts';
 import { deliver } from '../orchestrator/notify/deliver.ts';
 import { keepPolling } from '../orchestrator/recovery/data-loss.ts';
+import { keepReportingWrites } from '../orchestrator/recovery/kept-writes.ts';
 import type { Scanned, ScanOrigin } from '../orchestrator/scan/scan.ts';
 import { runStep } from '../orchestrator/step/run-step.ts';
 import { makeObservations } from '../orchestrator/watch/observations.ts';
@@ -86,6 +87,7 @@ export function startLoops(context: DaemonContext, engine: Engine, hooks: LoopsH
   const reporting = parts.reports?.keep(parts, stopping);
   const asking = keepChecking(parts, stopping);
   const comparing = context.clockWatch.keepComparing(stopping);
+  const reportingWrites = keepReportingWrites(parts.keptWrites, parts, stopping);
   const polling = keepPolling(parts.memory, { ...parts, discoverWork }, stopping);
   return {
     /** Scans now for every policy with a schedule. */
@@ -101,7 +103,7 @@ export function startLoops(context: DaemonContext, engine: Engine, hooks: LoopsH
         schedule?.close(),
         worker.close(closeGraceMs),
         notifying?.close(),
-        ...[leading, polling, asking, beating, reporting, comparing],
+        ...[leading, polling, asking, beating, reporting, comparing, reportingWrites],
       ]);
     },
   };

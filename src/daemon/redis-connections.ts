@@ -1,6 +1,7 @@
-import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
+import type { Clock, EpochMs } from '../base/time.ts';
 import type { RedisConfig as ConfiguredRedis } from '../config/config.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
+import type { StoreJoin } from '../orchestrator/recovery/kept-writes.ts';
 import { makeRedisConnection } from '../redis/connection/connection.ts';
 import { makeRedisFaults, type RedisFaults } from '../redis/connection/faults.ts';
 import { describeRedis, type RedisConfig } from '../redis/connection/redis-config.ts';
@@ -80,11 +81,10 @@ export function makeRedisConnections(
      * then
      */
     learnRefusal: (error: unknown): boolean => writes.learn(error) || rights.learn(error),
-    /**
-     * Observations count from this instant on, because older writes may be lost. After a reconnection it is later, because
-     * creates that Redis has lost may still arrive: at first it is in the future.
-     */
-    trustedSince: reach.trustedSince,
+    /** The last connection: writes from before it may be lost. */
+    lastJoin: reach.lastJoin,
+    /** True if all keys are in one Redis, so that none goes back alone. */
+    isOneStore: !('cluster' in config),
     /** The place of Redis, without credentials. */
     place,
     /**
@@ -108,11 +108,8 @@ function trackReachability(
   place: string,
   { sink, clock }: { readonly sink: EventSink; readonly clock: Clock },
 ) {
-  // Uses the monotonic clock. When the wall clock is set back, an instant of it would be in the future: then no
-  // observation would count, and polls would go on for ever without a create.
-  let rejoinedAt = performance.now();
+  let joined: StoreJoin = { count: 0, at: performance.now(), isRejoin: false };
   let wasReached = false;
-  let isRejoined = false;
   let lost: { readonly reason: string; readonly since: EpochMs } | undefined;
   return {
     onReachable: (): void => {
@@ -125,14 +122,10 @@ function trackReachability(
       sink.note({ event: 'redis.unreachable', reason: `${place}: ${reason}${wasReached ? '' : firstSteps}` });
     },
     onRejoined: (): void => {
-      rejoinedAt = performance.now();
-      isRejoined = wasReached;
+      joined = { count: joined.count + 1, at: performance.now(), isRejoin: wasReached };
     },
     lost: () => lost,
-    trustedSince: (answerWithinMs: DurationMs): EpochMs => {
-      const arrivesMs = isRejoined ? answerWithinMs : 0;
-      return Math.ceil(clock.now() - (performance.now() - rejoinedAt) + arrivesMs);
-    },
+    lastJoin: () => joined,
   };
 }
 

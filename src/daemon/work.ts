@@ -39,6 +39,8 @@ export function makeWork(context: DaemonContext, engine: Engine) {
     if (live.receivers.length > 0) await outbox.readAnnounced(clock.now()).catch(warn);
     await reportAtStart({ ...shared, commands, readApiBudgetStatus, onError: warn });
     if (stopping.signal.aborted) return;
+    // A single daemon need not wait for its first report.
+    await engine.keptWrites.report().catch(warn);
     // Before any step of this daemon, so that a freeze in the new config applies to the first create (P7). When this
     // fails, the loops start all the same, and the next heartbeat repeats it.
     await shared.configs.beat().then(followBrakes).catch(warn);

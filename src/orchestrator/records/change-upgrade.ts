@@ -18,6 +18,11 @@ export interface ChangeUpgradeParts {
    * it was before its create. It is in the future while such a create may still arrive. If absent, all observations count.
    */
   readonly trustedSince?: () => EpochMs;
+  /**
+   * Called before an intent is stored. @returns a function that tells, once it is stored, whether its create may leave. If
+   * absent, it may.
+   */
+  readonly beginIntent?: () => () => Promise<boolean>;
 }
 
 type RecordParts = ChangeUpgradeParts & Pick<ChangeRolloutParts, 'store' | 'sink' | 'wakeUps'>;

@@ -1,7 +1,7 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { awaitsDeferredAlone, deferredSeenMax } from '../../rollout/decision/wave-blockers.ts';
-import type { RolloutView } from '../../rollout/model/rollout.ts';
+import type { CreatesWait, RolloutView } from '../../rollout/model/rollout.ts';
 import { isIn, isOnBuild, type Upgrade, type UpgradeState } from '../../rollout/model/upgrade.ts';
 import { withCurrentCaps } from '../../rollout/reload/follow-config.ts';
 import type { Accounts } from '../ports/accounts.ts';
@@ -14,13 +14,15 @@ export interface ViewParts {
   readonly register: FleetRegister;
   /** Default: every rollout belongs to this account. */
   readonly accounts?: Pick<Accounts, 'statusOf'>;
+  /** Why no create leaves after an outage of the store. Default: they leave. */
+  readonly createsWait?: () => CreatesWait | undefined;
   /** Default: shared attributes are not computed. */
   readonly sharedAttributes?: SharedAttributes;
 }
 
 /** Reads the view of a rollout for `decide`; undefined if there is no such rollout. */
 export async function loadRolloutView(
-  { store, register, accounts }: ViewParts,
+  { store, register, accounts, createsWait }: ViewParts,
   rolloutId: string,
   at: { readonly now: EpochMs; readonly overdueBefore: EpochMs; readonly pageSize: number },
 ): Promise<RolloutView | undefined> {
@@ -30,8 +32,10 @@ export async function loadRolloutView(
   // Holds do not matter for an ended rollout, nor for a rollback, which returns to earlier builds.
   const builds = endedAt === null && kind === 'upgrade' ? heldBuilds : [];
   const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
+  const wait = createsWait?.();
   const view = {
     ...stored,
+    ...(wait === undefined ? {} : { createsWait: wait }),
     groups: withCurrentCaps(stored.groups, stored.rollout.policy),
     buildHold: builds.find(({ build }) => isSameBuild(build, targetBuild)) ?? null,
     rollback: rollback ?? null,

@@ -71,6 +71,7 @@ function missingPolicy({ parts, rollout }: Run): UpgradeReason | undefined {
 async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout } = run;
   const current = await refresh(run, upgrade);
+  const isIntentKept = parts.beginIntent?.();
   const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
   if (nextStep(current, fact.at, parts.trustedSince?.()).do !== 'start') return current;
   const missing = missingPolicy(run);
@@ -81,9 +82,11 @@ async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   if (result !== 'saved') return current;
   for (const event of change.events) parts.sink.report(event);
   const claimant = await findClaimingRollout(parts, rollout, upgrade.identity.collectorId);
-  const isInTime = parts.clock.now() - fact.at <= sendWithinMs;
-  if (claimant === undefined && isInTime) return change.after;
-  if (!isInTime) reportLate(parts);
+  // Without it, an intent that Redis loses would go unnoticed, and the collector would get a second create (P1).
+  const isKept = (await isIntentKept?.()) ?? true;
+  const isLate = parts.clock.now() - fact.at > sendWithinMs;
+  if (claimant === undefined && isKept && !isLate) return change.after;
+  if (isLate) reportLate(parts);
   const queued = await record(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
   return claimant === undefined ? queued : claimedBy(run, queued, claimant);
 }

@@ -66,3 +66,10 @@ export const raiseNumberScript = defineScript({
   args: { taken: 'number', keptMs: 'number' },
   result: isDone,
 });
+
+export const reportWritesScript = defineScript({
+  file: new URL('./report-writes.lua', import.meta.url),
+  keys: ['reports'],
+  args: { daemon: 'text', number: 'number', body: 'text', keptMs: 'number' },
+  result: z.tuple([z.number(), texts]),
+});

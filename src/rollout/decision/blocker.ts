@@ -2,7 +2,13 @@ import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { ForeignAccount } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
-import { isRolloutEnd, type Rollout, type RolloutState } from '../model/rollout.ts';
+import {
+  type CreatesWait,
+  isRolloutEnd,
+  type Rollout,
+  type RolloutState,
+  type RolloutView,
+} from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import type { JudgedGate, StopCause, WaveFailures } from '../model/stop-cause.ts';
 import type { StratumReason, UpgradeReason } from '../model/upgrade-reason.ts';
@@ -41,7 +47,9 @@ type RolloutBlocker =
   | { readonly kind: 'newerVersion'; readonly version: number; readonly readable: number }
   /** The config has no policy of this name. */
   | { readonly kind: 'policyMissing'; readonly rollout: string; readonly policy: string }
-  | { readonly kind: 'account'; readonly account: ForeignAccount };
+  | { readonly kind: 'account'; readonly account: ForeignAccount }
+  /** No create leaves, because the store may lack creates that are still in flight (P1). */
+  | ({ readonly kind: 'storeReturned' } & Omit<CreatesWait, 'until'>);
 
 /** The rollout has ended, or is about to end. */
 type EndingBlocker =
@@ -96,6 +104,11 @@ export type LaneBlocker =
 export interface WaveWaits {
   readonly gateOf: string | null;
   readonly approval: boolean;
+}
+
+/** Why no create leaves after an outage of the store; empty while they do. */
+export function storeBlockers({ createsWait }: Pick<RolloutView, 'createsWait'>): readonly Blocker[] {
+  return createsWait === undefined ? [] : [{ kind: 'storeReturned', ...createsWait }];
 }
 
 /** Why a rollout that is not running starts nothing. */

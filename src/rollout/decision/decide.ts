@@ -10,7 +10,7 @@ import { type BuildHold, type HeldFor, isRolloutEnd, type RolloutView } from '..
 import { hasExcessAcknowledged } from './acknowledged-failures.ts';
 import { admit } from './admission.ts';
 import { type AssessedView, assess, countOpen } from './assess.ts';
-import { type Blocker, stateBlocker } from './blocker.ts';
+import { type Blocker, stateBlocker, storeBlockers } from './blocker.ts';
 import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { decideForeign } from './foreign-rollout.ts';
@@ -113,7 +113,7 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
     admission.picks.length === 0 ? [] : [{ do: 'admit', picks: admission.picks, slots }];
   return {
     actions: [...liftBrake, ...progress.actions, ...admits, ...deliver],
-    blockers: [...progress.blockers, ...admission.blockers],
+    blockers: [...storeBlockers(view), ...progress.blockers, ...admission.blockers],
     wakeAt: earliest([progress.wakeAt, admission.wakeAt]),
   };
 }

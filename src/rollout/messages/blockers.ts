@@ -36,6 +36,14 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
   account: ({ account }) => accountWords(account),
   policyMissing: ({ rollout, policy }) =>
     `the config has no policy called ${policy}. Put it back until the rollout is over, or run \`upwave abort ${rollout}\``,
+  storeReturned: ({ isLost, unconfirmed }) => {
+    const why = isLost
+      ? 'Redis lost its last writes'
+      : unconfirmed === 0
+        ? 'it is unknown whether Redis lost its last writes'
+        : `${counted(unconfirmed, 'daemon')} ${unconfirmed === 1 ? 'has' : 'have'} not confirmed that Redis kept all writes`;
+    return `after an outage of Redis no create request is sent until all earlier ones have arrived: ${why}`;
+  },
   over: ({ reason }) => `the rollout is over: ${rolloutReasonWords(reason)}`,
   withdrawing: ({ upgrades }) => `waiting upgrades are withdrawn (${counted(upgrades, 'upgrade')})`,
   watching: ({ upgrades }) => `running upgrades are watched to their end (${counted(upgrades, 'upgrade')})`,

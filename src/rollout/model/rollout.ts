@@ -241,6 +241,8 @@ export interface RolloutView {
   readonly sharedAttribute?: SharedAttribute;
   /** Whether it belongs to the account of this daemon; absent: it does. */
   readonly account?: AccountStatus;
+  /** Why no create leaves after an outage of the store; absent while they do. */
+  readonly createsWait?: CreatesWait;
   /** Whether the config lacks its policy, so that no daemon continues it; absent: the config has it. */
   readonly isPolicyMissing?: boolean;
   /** The rollback of this rollout, once there is one. */
@@ -250,8 +252,18 @@ export interface RolloutView {
 /** The part of a view in the store. Holds of builds, the rollback and the account are read separately. */
 export type StoredView = Omit<
   RolloutView,
-  'buildHold' | 'rollback' | 'account' | 'isPolicyMissing' | 'sharedAttribute'
+  'buildHold' | 'rollback' | 'account' | 'createsWait' | 'isPolicyMissing' | 'sharedAttribute'
 >;
+
+/** The store was away, and may lack creates that are still in flight (P1). */
+export interface CreatesWait {
+  /** A write of this daemon is missing. */
+  readonly isLost: boolean;
+  /** Other daemons that have not confirmed that none of their writes is missing. */
+  readonly unconfirmed: number;
+  /** When all creates from before have arrived. */
+  readonly until: EpochMs;
+}
 
 const rolloutEnds = ['succeeded', 'finishedWithFailures', 'aborted', 'rolledBack', 'superseded'] as const;
 

@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { freeSlots, makeLaneRule, slotBlocker } from '../decision/admission.ts';
 import { assess, hasBegun } from '../decision/assess.ts';
-import { type Blocker, stateBlocker } from '../decision/blocker.ts';
+import { type Blocker, stateBlocker, storeBlockers } from '../decision/blocker.ts';
 import { decideAssessed } from '../decision/decide.ts';
 import type { Action } from '../decision/decision.ts';
 import { awaitsDeferredAlone, deferredBlocker, waveWaits } from '../decision/wave-blockers.ts';
@@ -32,6 +32,8 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
       return { reason: waitingRetryWords(reason, { isDue, upgrade }), until };
     }
     case 'queued':
+      if (view.createsWait !== undefined && view.rollout.state === 'running')
+        return explained(...storeBlockers(view));
       if (progress.refused === undefined && progress.heartbeatAfter === undefined)
         return { reason: progressWords(upgrade), until: null };
       break;
@@ -100,6 +102,7 @@ function blockersOf(given: RolloutView, upgrade: Upgrade, now: EpochMs): readonl
   const [first] = blockers;
   const isStopped = view.braked || actions.some((action) => stopsAll.has(action.do));
   if (isStopped && first !== undefined) return [first];
+  if (view.createsWait !== undefined) return storeBlockers(view);
   const verdict = makeLaneRule(view, now)(upgrade.identity.lane);
   if (verdict.kind === 'blocked') return [verdict.blocker];
   if (freeSlots(view) <= 0) return [slotBlocker(view)];

@@ -1,8 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { EpochMs } from '../../../../src/base/time.ts';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import { runStep } from '../../../../src/orchestrator/step/run-step.ts';
-import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
+import { makeObservations, type Observations } from '../../../../src/orchestrator/watch/observations.ts';
+import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
 import { aFleetService, reserving } from '../../../support/builders/service-builders.ts';
@@ -35,7 +37,17 @@ const nothing = Object.fromEntries(Object.keys(aFleetService()).map((name) => [n
 async function aJob(
   upgrade: Upgrade,
   fleet: Partial<FleetService>,
-  { rollout = aRollout(), trustedSince = 0, observations = makeObservations() } = {},
+  {
+    rollout = aRollout(),
+    trustedSince = 0,
+    observations = makeObservations(),
+    beginIntent = () => async () => true,
+  }: {
+    readonly rollout?: Rollout;
+    readonly trustedSince?: EpochMs;
+    readonly observations?: Observations;
+    readonly beginIntent?: () => () => Promise<boolean>;
+  } = {},
 ) {
   const house = await aHouse({ rollout, upgrades: [upgrade], fleet: { ...nothing, ...fleet } });
   const parts = {
@@ -43,6 +55,7 @@ async function aJob(
     observations,
     policies: ['production', 'other'],
     trustedSince: () => trustedSince,
+    beginIntent,
   };
   const run = () => runStep(parts, { rolloutId, collectorId: 1 }, new AbortController().signal);
   /** Comes back whenever it wants to, for a week at most. */
@@ -150,6 +163,23 @@ describe('a create whose place in the API budget comes when its poll is a minute
 });
 
 describe('a record from before Redis was unreachable', () => {
+  it('gets no create where Redis may lack its intent, and is queued again (P1)', async () => {
+    const sent: string[] = [];
+    const send = async () => {
+      sent.push('create');
+      return { ok: true, value: { taskId: '7' } } as const;
+    };
+    const beginIntent = () => async () => {
+      sent.push((await job.stateOf(1)) ?? '');
+      return false;
+    };
+    const { polls, pollCollector } = unansweredPolls();
+    const job = await aJob(queued, { reserveCreate: reserving(send), pollCollector }, { beginIntent });
+    await job.run();
+    // The other write comes when the intent is stored.
+    expect([sent, await job.stateOf(1), polls.length]).toEqual([['starting'], 'queued', 1]);
+  });
+
   it('is polled before its create, however fresh it is, with a list that was read since then (P1)', async () => {
     const { polls, pollCollector } = unansweredPolls();
     const trustedSince = t + 100;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
+import { blockerWords } from '../../../../src/rollout/messages/blockers.ts';
 import { askedFor, startedAt } from '../../../support/builders.ts';
 import { aViewOf, type Counts, type ViewCase, type WaveCase } from '../../../support/view-cases.ts';
 
@@ -30,6 +31,21 @@ describe('a running rollout', () => {
       actions: [],
       blockers: [{ kind: 'concurrency', slots: 10, until: null }],
     });
+  });
+
+  it('shows first that no create leaves after an outage of Redis, with its end (P16)', () => {
+    const createsWait = { isLost: false, unconfirmed: 1, until: now + 35_000 };
+    const full = twoWaves({
+      waves: [{ ...canary, counts: { pending: 5 } }, rest],
+      candidates: [{ lane: 0, retries: [], pending: ones(1, 2, 3, 4, 5) }],
+      slotsTaken: 10,
+      createsWait,
+    });
+    const { blockers } = decide(full, now);
+    expect(blockers).toMatchObject([{ kind: 'storeReturned', ...createsWait }, { kind: 'concurrency' }]);
+    expect(blockers.map(blockerWords)[0]).toBe(
+      'after an outage of Redis no create request is sent until all earlier ones have arrived: 1 daemon has not confirmed that Redis kept all writes',
+    );
   });
 
   it('wakes when its next retry is due (P9)', () => {

@@ -61,6 +61,25 @@ const heldStrata = [aHeldStratum(1, { label: 'Windows' })];
 const buildHold = { build: 'b', by: 'ann', reason: 'breaks logs', at: now };
 const heldRollout = { state: 'held', reason: askedFor('too many failures') } as const;
 
+describe('after an outage of Redis', () => {
+  const createsWait = { isLost: true, unconfirmed: 0, until: now + 35_000 };
+  const words =
+    'after an outage of Redis no create request is sent until all earlier ones have arrived: Redis lost its last writes';
+  const shown = { reason: words, until: createsWait.until };
+
+  it.each([
+    ['is pending', pending(), shown],
+    ['has a slot', aQueuedOne(), shown],
+  ])('a collector that %s waits for earlier creates, with an end (P16)', (_what, upgrade, expected) => {
+    expect(explainUpgrade(opened({ createsWait }), upgrade, now)).toEqual(expected);
+  });
+
+  it('a running upgrade does not wait', () => {
+    const running = anUpgradingOne({ dueAt: now + 1 });
+    expect(explainUpgrade(opened({ createsWait }), running, now).reason).not.toBe(words);
+  });
+});
+
 describe('why a collector waits', () => {
   const itsGate = 'its wave rest waits for: gate of canary';
   const itsStratum = 'stratum Windows is held: by alice: why';
