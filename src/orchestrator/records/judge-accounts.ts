@@ -69,7 +69,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
   const known = ({ id }: Rollout): AccountStatus => judged.get(id)?.status ?? notCompared;
 
   const judge = async (rollout: Rollout, signal?: AbortSignal): Promise<AccountStatus> => {
-    const status = await compareWithService(parts, rollout, signal);
+    const status = await compareWithService(parts, rollout, await mark(), signal);
     const before = judged.get(rollout.id)?.status.kind;
     const againAt = clock.now() + againAfterMs[status.kind];
     judged.set(rollout.id, { policy: rollout.policy.name, status, againAt });
@@ -128,7 +128,8 @@ const notCompared: AccountStatus = { kind: 'unknown', reason: '' };
 /** Reads some collectors of the plan from the service. */
 async function compareWithService(
   { store, fleet }: AccountsParts,
-  { id }: Rollout,
+  { id, accountMarks: marks }: Rollout,
+  own: AccountMark,
   signal?: AbortSignal,
 ): Promise<AccountStatus> {
   const members = await store.listUpgrades(id, { offset: 0, limit: membersReadMax });
@@ -145,7 +146,7 @@ async function compareWithService(
     if (!shown.ok) return { kind: 'unknown', reason: describeFailure(shown.failure) };
     sample.push({ name, nameShown: shown.value?.name });
   }
-  return judgeAccount(sample);
+  return judgeAccount(sample, { marks, own });
 }
 
 /** Adds the mark, so that daemons with the old and with the new key recognise the rollout. */

@@ -11,7 +11,9 @@ export const accountWords = makeWords<ForeignAccount>({
   another: (figures) =>
     `it belongs to another account: ${figureWords(figures)}. Set service.baseUrl and the access key back to that account, or abort it`,
   unclear: (figures) => {
-    const { compared, matched } = figures;
+    const { compared, matched, beganAt } = figures;
+    if (beganAt !== undefined)
+      return `it may belong to another account: it began at ${beganAt} with another access key, and a copy of that account would show the same collectors (${matched} of ${compared}). If it is the same account, set service.baseUrl or the access key back, wait until the rollout continues, and change the other one afterwards. Otherwise set both back, or abort it`;
     const isOnlyFew = compared > 0 && matched === compared;
     const rotated = isOnlyFew
       ? `; if only the access key was rotated, fewer than ${matchesMin} collectors cannot show that: abort it, and start the policy again`

@@ -15,8 +15,11 @@ export type AccountStatus =
   | { readonly kind: 'unknown'; readonly reason: string }
   /** None of the compared collectors exists in this account. */
   | ({ readonly kind: 'another' } & SampleFigures)
-  /** Some collectors match, or too few could be compared. */
-  | ({ readonly kind: 'unclear' } & SampleFigures);
+  /**
+   * Some collectors match, or too few could be compared. `beganAt`: enough match, but the rollout began at this address and
+   * under another access id, so this may be a copy of its account.
+   */
+  | ({ readonly kind: 'unclear'; readonly beganAt?: string } & SampleFigures);
 
 /** The account is not, or not yet, known to be that of this daemon. */
 export type ForeignAccount = Exclude<AccountStatus, { readonly kind: 'own' }>;
@@ -65,17 +68,26 @@ export function withMark(marks: readonly AccountMark[], mark: AccountMark): read
 
 /**
  * Judges by a sample of collectors whether a rollout that another access id or address began belongs to this account. Two
- * accounts with the same ids and names can't be distinguished.
+ * accounts with the same ids and names can't be distinguished, such as a restored one and its original. So an address and an
+ * access id that are both new need an operator.
  */
 export function judgeAccount(
   sample: readonly SampledCollector[],
+  { marks, own }: { readonly marks: readonly AccountMark[]; readonly own: AccountMark },
 ): Exclude<AccountStatus, { kind: 'unknown' }> {
   const matched = sample.filter(({ name, nameShown }) => nameShown === name).length;
   const renamed = sample.filter(
     ({ name, nameShown }) => nameShown !== undefined && nameShown !== name,
   ).length;
   const figures = { compared: sample.length, matched, renamed };
-  if (matched >= matchesMin && (sample.length - matched) * matchesPerOther <= matched) return { kind: 'own' };
+  if (matched >= matchesMin && (sample.length - matched) * matchesPerOther <= matched) {
+    const isLinked = marks.some(
+      ({ origin, accessIdHash }) => origin === own.origin || accessIdHash === own.accessIdHash,
+    );
+    // Without any mark nothing shows that the address is new.
+    const beganAt = isLinked ? undefined : marks.at(-1)?.origin;
+    return beganAt === undefined ? { kind: 'own' } : { kind: 'unclear', beganAt, ...figures };
+  }
   return { kind: sample.length > 0 && matched === 0 ? 'another' : 'unclear', ...figures };
 }
 

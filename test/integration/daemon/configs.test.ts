@@ -33,6 +33,27 @@ describe.concurrent('daemons with several configs', () => {
     expect(night.record().creates).toHaveLength(2);
   });
 
+  it('leave a rollout alone at a copy of its account with another key, and say what to do (P5)', async (test) => {
+    const copyKey = { accessId: 'access-id-of-copy', accessKey: 'access-key-of-copy' };
+    const scenario = { fleet: { size: 12 }, keys: [copyKey] };
+    const { night, daemon, rolloutId } = await aStartedNight(test, {
+      scenario,
+      rollout: { waves: [{ name: 'canary', size: 2, soak: '7d' }, { name: 'rest' }] },
+    });
+    await createsReach(night, 2);
+    await daemon.close();
+    // The same fleet at another address.
+    const copy = await aNight(test, { redis: night.redis, scenario });
+    const there = await copy.startDaemon({ service: copyKey });
+    await until('it to say so', () => there.reported('rollout.foreign').length > 0);
+    expect(await statusOf(there, rolloutId)).toMatchObject({ account: 'unclear', endedAt: null });
+    expect(there.reported('rollout.foreign')).toMatchObject([
+      { reason: expect.stringMatching(/it began at http.* set service.baseUrl or the access key back/) },
+    ]);
+    expect(there.reported('rollout.tied')).toEqual([]);
+    expect(copy.record().creates).toEqual([]);
+  });
+
   it('finish a rollout together while the access key of their account changes, and record the change once', async (test) => {
     const nextKey = { accessId: 'rotated-access-id', accessKey: 'rotated-access-key' };
     const night = await aNight(test, { scenario: { fleet: { size: 12 }, keys: [nextKey] } });

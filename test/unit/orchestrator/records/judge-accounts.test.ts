@@ -74,6 +74,22 @@ describe('the account of a rollout (P5)', () => {
     expect(notes).toEqual([]);
   });
 
+  it('needs an operator at another address with another key, whatever the service shows there', async () => {
+    const elsewhere: AccountMark = { origin: 'https://copy.example.com', accessIdHash: 'theirs' };
+    const { standing, now, notes } = await setUp({ accountMarks: [elsewhere] });
+    expect(await standing()).toMatchObject({ kind: 'unclear', matched: 4, beganAt: elsewhere.origin });
+    expect((await now()).accountMarks).toEqual([elsewhere]);
+    expect(notes.map(({ event }) => event)).toEqual(['rollout.foreign']);
+  });
+
+  it('is ours at another address with the same key, and with a new key there afterwards', async () => {
+    const moved: AccountMark = { origin: 'https://old.example.com', accessIdHash: mark.accessIdHash };
+    const first = await setUp({ accountMarks: [moved] });
+    expect(await first.standing()).toEqual({ kind: 'own' });
+    const then = await setUp({ accountMarks: [moved, { ...mark, accessIdHash: 'before' }] });
+    expect(await then.standing()).toEqual({ kind: 'own' });
+  });
+
   it.each<[string, Shows]>([
     ['other names', () => 'somebody-else'],
     ['none of them', () => undefined],

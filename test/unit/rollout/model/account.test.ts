@@ -12,13 +12,15 @@ const same = { name: 'web-1', nameShown: 'web-1' };
 const renamed = { name: 'web-1', nameShown: 'db-7' };
 const gone = { name: 'web-1', nameShown: undefined };
 
+const mark = { origin: 'https://api.example.com', accessIdHash: 'a1' };
+/** The access key was rotated. */
+const linked = { marks: [mark], own: { ...mark, accessIdHash: 'a2' } };
+
 function times<T>(count: number, of: T): readonly T[] {
   return Array.from({ length: count }, () => of);
 }
 
 describe('the account marks of a rollout', () => {
-  const mark = { origin: 'https://api.example.com', accessIdHash: 'a1' };
-
   it('name an account by origin and access id, both of them', () => {
     expect(hasMark([mark], { ...mark })).toBe(true);
     expect(hasMark([mark], { ...mark, accessIdHash: 'b2' })).toBe(false);
@@ -46,7 +48,27 @@ describe('whether a rollout of another access id belongs to this account (P5)', 
     ['two collectors are too few, also when both match (P14)', times(2, same), 'unclear'],
     ['there is none to compare (P14)', [], 'unclear'],
   ] as const)('%s', (_title, sample, kind) => {
-    expect(judgeAccount(sample).kind).toBe(kind);
+    expect(judgeAccount(sample, linked).kind).toBe(kind);
+  });
+
+  it.each([
+    ['a new access id alone', { accessIdHash: 'b2' }, 'own'],
+    ['a new address alone', { origin: 'https://api.eu.example.com' }, 'own'],
+    ['both', { origin: 'https://api.eu.example.com', accessIdHash: 'b2' }, 'unclear'],
+  ])('%s: a fleet that matches shows it or not (P5)', (_what, changes, kind) => {
+    const own = { ...mark, ...changes };
+    expect(judgeAccount(times(8, same), { marks: [mark], own }).kind).toBe(kind);
+    expect(judgeAccount(times(8, gone), { marks: [mark], own }).kind).toBe('another');
+    // A corrupt record may have no marks.
+    expect(judgeAccount(times(8, same), { marks: [], own }).kind).toBe('own');
+  });
+
+  it('says where a rollout began that a copy of its account may continue, and what to do', () => {
+    const own = { origin: 'https://copy.example.com', accessIdHash: 'b2' };
+    const status = judgeAccount(times(8, same), { marks: [mark], own });
+    expect(status.kind === 'own' ? '' : accountWords(status)).toMatch(
+      /began at https:\/\/api.example.com with another access key, .* \(8 of 8\).* set service.baseUrl or the access key back, .* or abort it$/,
+    );
   });
 
   it('needs an operator when it is another account, or unclear', () => {
@@ -72,7 +94,7 @@ describe('whether a rollout of another access id belongs to this account (P5)', 
       /^it belongs to another account: of 8 .* shows 0 under the same id and name, and 2 with another name. Set service/,
     ],
   ])('says %s', (_what, sample, words) => {
-    const standing = judgeAccount(sample);
+    const standing = judgeAccount(sample, linked);
     if (standing.kind === 'own') throw new Error('it is of this account');
     expect(accountWords(standing)).toMatch(words);
   });
