@@ -81,9 +81,11 @@ async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   if (result === 'braked') return putBack(run, current, { kind: 'braked' });
   if (result !== 'saved') return current;
   for (const event of change.events) parts.sink.report(event);
-  const claimant = await findClaimingRollout(parts, rollout, upgrade.identity.collectorId);
-  // Without it, an intent that Redis loses would go unnoticed, and the collector would get a second create (P1).
-  const isKept = (await isIntentKept?.()) ?? true;
+  const [claimant, isKept = true] = await Promise.all([
+    findClaimingRollout(parts, rollout, upgrade.identity.collectorId),
+    // Without it, an intent that Redis loses would go unnoticed, and the collector would get a second create (P1).
+    isIntentKept?.(),
+  ]);
   const isLate = parts.clock.now() - fact.at > sendWithinMs;
   if (claimant === undefined && isKept && !isLate) return change.after;
   if (isLate) reportLate(parts);

@@ -170,6 +170,7 @@ function makeLoops(
     answerWithinMs: 35_000,
     random: seededChance(of.seed),
     policies: [policy.name],
+    claims: { names: async () => [policy.name], isMissing: () => false },
     observations: makeObservations(),
     sharedAttributes: makeSharedAttributes(),
     gates: { ask: async () => ({ kind: 'error', detail: 'no gate is played' }) as const },
