@@ -11,6 +11,7 @@ import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
 import { CommandFailure, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { followHangUps } from '../shell/hang-up.ts';
 import { openConfig } from '../shell/open-config.ts';
 import { stopSignal, untilFired } from '../shell/stop-signal.ts';
 import { readVersion } from '../shell/version.ts';
@@ -54,7 +55,7 @@ export async function runCommand(
     },
     isConfigUnread: file.isUnread,
   });
-  process.on('SIGHUP', () => void reloadBySignal(daemon, logger));
+  followHangUps(() => void reloadBySignal(daemon, logger));
   try {
     await daemon.start().catch((error: unknown) => {
       throw listenFailure(config, error);

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type CommandRunner, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
+import { endAtHangUp } from '../shell/hang-up.ts';
 import { fleetSize, positiveNumber, wholeNumber } from '../shell/option-values.ts';
 import type { RunOnceOptions } from './run-once.ts';
 
@@ -26,7 +27,10 @@ interface RunOptions extends RunOnceOptions {
 }
 
 async function runOrRunOnce(options: RunOptions, output: ConsoleOutput): Promise<ExitCode> {
-  if (options.once) return (await import('./run-once.ts')).runOnceCommand(options, output);
+  if (options.once) {
+    endAtHangUp();
+    return (await import('./run-once.ts')).runOnceCommand(options, output);
+  }
   refuseForDaemon(options);
   return (await import('./run-command.ts')).runCommand(options, output);
 }

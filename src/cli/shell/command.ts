@@ -1,5 +1,7 @@
+import { Command } from 'commander';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { endAtHangUp } from './hang-up.ts';
 
 /** Options that every command takes. */
 export interface CommandOptions {
@@ -34,9 +36,15 @@ export function makeCommandRunner(parts: {
       // Commander passes the arguments, then the command's own options, then the command itself.
       const args = given.slice(0, -2);
       const options = { ...globals, ...(given.at(-2) as object) };
+      if (!followsHangUps(given.at(-1))) endAtHangUp();
       const command = (await load()) as (...all: readonly unknown[]) => Promise<ExitCode> | ExitCode;
       parts.onEnd(await command(...args, options, parts.outputFor(globals)));
     };
+}
+
+/** The daemon reads its config again at a SIGHUP. */
+function followsHangUps(command: unknown): boolean {
+  return command instanceof Command && command.name() === 'run';
 }
 
 /** A command failed. The message is for the operator, and is shown without a stack. */
