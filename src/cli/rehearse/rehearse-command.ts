@@ -84,7 +84,7 @@ async function play(
   planned: number,
   { seeds: count, variants: isVaried }: Pick<RehearseOptions, 'seeds' | 'variants'>,
 ): Promise<Pick<Shown, 'rehearsal' | 'variants'>> {
-  const pool = makeSeedPool(scene, count * planned);
+  const pool = makeSeedPool({ scene, upgrades: count * planned });
   const seeds = Array.from({ length: count }, (_, index) => index + 1);
   const few = seeds.slice(0, Math.max(1, Math.floor(count / variantSeedsShare)));
   try {

@@ -23,9 +23,24 @@ const processesMax = 16;
 /** Starting a process takes as long as playing a rollout of this many collectors. */
 const worthProcess = 5_000;
 
-/** @param upgrades how many all seeds play together; few of them are played in this process */
-export function makeSeedPool(scene: Scene, upgrades: number): SeedPool {
-  const size = Math.min(availableParallelism(), processesMax, Math.floor(upgrades / worthProcess));
+export interface SeedPoolParts {
+  readonly scene: Scene;
+  /** How many all seeds play together. Few of them are played in this process. */
+  readonly upgrades: number;
+  /** Default: as many as there are CPUs. */
+  readonly processes?: number;
+  /** Starts a process. @throws when the machine has no room for one */
+  readonly startProcess?: () => SeedProcess;
+}
+
+/** A process that plays seeds. Without `send` it could not be started. */
+export type SeedProcess = Pick<ChildProcess, 'on' | 'once' | 'off' | 'kill'> & {
+  readonly send?: ChildProcess['send'] | undefined;
+};
+
+export function makeSeedPool(parts: SeedPoolParts): SeedPool {
+  const { scene, upgrades, processes = availableParallelism(), startProcess = forkProcess } = parts;
+  const size = Math.min(processes, processesMax, Math.floor(upgrades / worthProcess));
   if (size < 2) {
     return {
       play: async (policy, seeds) => {
@@ -36,20 +51,20 @@ export function makeSeedPool(scene: Scene, upgrades: number): SeedPool {
       close: () => {},
     };
   }
-  const children = Array.from({ length: size }, () => startChild(scene));
+  const children = Array.from({ length: size }, () => startChild(scene, startProcess));
   return {
     play: async (policy, seeds) => {
       const results = new Map<number, SeedResult>();
       const waiting = [...seeds];
-      const work = async (child: ChildProcess) => {
+      const work = async (child: Child) => {
         for (let seed = waiting.shift(); seed !== undefined; seed = waiting.shift())
-          results.set(seed, await ask(child, { policy, seed }));
+          results.set(seed, (await child.ask({ policy, seed })) ?? (await playSeed(scene, policy, seed)));
       };
       await Promise.all(children.map(work));
       return seeds.flatMap((seed) => results.get(seed) ?? []);
     },
     close: () => {
-      for (const child of children) child.kill();
+      for (const child of children) child.end();
     },
   };
 }
@@ -57,24 +72,52 @@ export function makeSeedPool(scene: Scene, upgrades: number): SeedPool {
 /** A played rollout leaves only garbage. A larger young generation makes collections rarer. */
 const youngSpace = '--max-semi-space-size=64';
 
-function startChild(scene: Scene): ChildProcess {
-  const { path, execArgv } = entryFile();
-  // The process needs none of our environment, which may hold secrets.
-  const child = fork(path, [], { execArgv: [...execArgv, youngSpace], serialization: 'advanced', env: {} });
-  child.send(scene);
-  return child;
+interface Child {
+  /** Undefined when the process is gone, or was never there. The seed is played in this process then. */
+  ask(order: SeedOrder): Promise<SeedResult | undefined>;
+  end(): void;
 }
 
-function ask(child: ChildProcess, order: SeedOrder): Promise<SeedResult> {
-  return new Promise((resolve, reject) => {
-    const onExit = () => reject(new Error(`the process that played seed ${order.seed} has ended`));
-    child.once('exit', onExit);
-    child.once('message', (result) => {
-      child.off('exit', onExit);
-      resolve(result as SeedResult);
-    });
-    child.send(order);
-  });
+/** A machine at its limit of processes or memory starts none, and one short of memory kills some. */
+function startChild(scene: Scene, startProcess: () => SeedProcess): Child {
+  let isGone = false;
+  let answer: (result: SeedResult | undefined) => void = () => undefined;
+  const lose = (): void => {
+    isGone = true;
+    answer(undefined);
+  };
+  const child = started(startProcess);
+  const send = (message: Scene | SeedOrder): void => {
+    if (child?.send === undefined) lose();
+    else child.send(message, (error) => error !== null && lose());
+  };
+  child?.on('error', lose).on('exit', lose);
+  child?.on('message', (result) => answer(result as SeedResult));
+  send(scene);
+  return {
+    ask: (order) =>
+      new Promise((resolve) => {
+        answer = resolve;
+        if (isGone) resolve(undefined);
+        else send(order);
+      }),
+    end: () => void child?.kill(),
+  };
+}
+
+/** Some errors of a start are thrown, others are reported by the process. */
+function started(startProcess: () => SeedProcess): SeedProcess | undefined {
+  try {
+    return startProcess();
+  } catch {
+    return undefined;
+  }
+}
+
+function forkProcess(): SeedProcess {
+  const { path, execArgv } = entryFile();
+  // The process needs none of our environment, which may hold secrets.
+  return fork(path, [], { execArgv: [...execArgv, youngSpace], serialization: 'advanced', env: {} });
 }
 
 /** When compiled, the entry file is beside this one. From source (tests, development) it needs the TypeScript loader. */
