@@ -4,10 +4,11 @@ import { Pool } from 'undici';
 import { z } from 'zod';
 import { makeTurnBudget, type TurnBudget } from '../base/turn-budget.ts';
 import type { Operation } from '../contract/operation.ts';
-import { exchange, type RawAnswer } from './exchange.ts';
+import { type BodyLimits, exchange, type RawAnswer } from './exchange.ts';
 import { HttpFault } from './fault.ts';
 import { parseJson, type ReadJson, readJson } from './json-text.ts';
-import { decodePage, pageBytesMax, rowsMax } from './list-page.ts';
+import { decodePage, pageBytesMax } from './list-page.ts';
+import { ListScan, type RowPlace, textOfRow } from './list-scan.ts';
 import { encodeTarget, type TargetValues } from './request-target.ts';
 
 export interface HttpClientParts {
@@ -126,6 +127,7 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
       const target = `${base.path}${encodeTarget(path, params, query)}`;
       const encodedBody = operation.body === null ? null : JSON.stringify(body);
       const sentHeaders = hooks.headers?.(operation) ?? {};
+      const scan = operation.answer.list === undefined ? undefined : new ListScan();
       const answer = await exchange(
         pool,
         {
@@ -142,14 +144,14 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
           mayLeave: options.mayLeave,
         },
         totalMs,
-        (status) => bytesMaxOf(operation, status, parts.bodyBytesMax),
+        (status) => limitsOf(operation, status, { bytesMax: parts.bodyBytesMax, scan }),
         options.signal,
       );
       hooks.onAnswer?.({ operation, status: answer.status, headers: answer.headers, sentHeaders });
       return {
         status: answer.status,
         headers: answer.headers,
-        body: await parseAnswer(operation, answer, turn),
+        body: await parseAnswer(operation, answer, { scan, turn }),
       };
     },
     close: () => pool.destroy(),
@@ -172,9 +174,17 @@ function parseBase(baseUrl: string): { readonly origin: string; readonly path: s
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }
 
-function bytesMaxOf({ answer }: Operation, status: number, bodyBytesMax = bodyBytesMaxDefault): number {
-  if (!isSuccess(status)) return bodyBytesMax;
-  return answer.list === undefined ? (answer.bytesMax ?? bodyBytesMax) : pageBytesMax;
+function limitsOf(
+  { answer }: Operation,
+  status: number,
+  {
+    bytesMax = bodyBytesMaxDefault,
+    scan,
+  }: { readonly bytesMax: number | undefined; readonly scan: ListScan | undefined },
+): BodyLimits {
+  if (!isSuccess(status)) return { bytesMax };
+  if (scan === undefined) return { bytesMax: answer.bytesMax ?? bytesMax };
+  return { bytesMax: pageBytesMax, scan: (bytes) => scan.push(bytes) };
 }
 
 function isSuccess(status: number): boolean {
@@ -185,47 +195,59 @@ function isSuccess(status: number): boolean {
 async function parseAnswer<Answer>(
   operation: Operation<unknown, unknown, unknown, Answer>,
   answer: RawAnswer,
-  turn: TurnBudget,
+  { scan, turn }: { readonly scan: ListScan | undefined; readonly turn: TurnBudget },
 ): Promise<Answer> {
-  const read = readBody(operation, answer);
   const { status, headers } = answer;
+  const isOk = isSuccess(status);
+  const read = scan === undefined || !isOk ? readBody(answer) : readFrame(answer, scan);
   const body = read.kind === 'json' ? read.value : undefined;
   const seen = { operation: operation.name, sent: true, status, headers, isJson: read.kind !== 'other' };
-  if (!isSuccess(status)) {
-    throw new HttpFault({ ...seen, kind: 'status', problem: `answered ${status}`, body });
-  }
+  if (!isOk) throw new HttpFault({ ...seen, kind: 'status', problem: `answered ${status}`, body });
   if (read.kind === 'other' || read.kind === 'tooDeep') {
-    const what = read.kind === 'other' ? 'a body that is not JSON' : 'JSON that is nested too deep';
+    const what =
+      read.kind === 'other' ? 'a body that is not JSON' : 'JSON that is nested too deep, or too large';
     throw new HttpFault({ ...seen, kind: 'undecodable', problem: `answered ${status} with ${what}` });
   }
   const { list } = operation.answer;
-  const shape = list === undefined ? operation.answer.body : listBody(list.key);
+  const shape = list === undefined ? operation.answer.body : listFrame(list.key);
   const parsed = shape.safeParse(body);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const place = issue?.path.join('.') || 'body';
     const problem = `answered ${status} with a body of another shape: ${place}: ${issue?.message}`;
-    // A list may be nested too deep for whoever writes the fault down.
-    const shown = list === undefined ? body : undefined;
-    throw new HttpFault({ ...seen, kind: 'undecodable', problem, body: shown, cause: parsed.error });
+    throw new HttpFault({ ...seen, kind: 'undecodable', problem, body, cause: parsed.error });
   }
-  if (list === undefined) return parsed.data as Answer;
+  if (list === undefined || scan === undefined) return parsed.data as Answer;
+  const [number = 0] = (parsed.data as Readonly<Record<string, readonly number[]>>)[list.key] ?? [];
+  const { bytes } = answer;
+  const readRow = (place: RowPlace): unknown => {
+    const text = textOfRow(bytes, place);
+    if (text === undefined) return undefined;
+    const row = parseJson(text);
+    if (row.kind === 'json') return row.value;
+    const problem = `answered ${status} with a row that is not JSON`;
+    throw new HttpFault({ ...seen, kind: 'undecodable', problem });
+  };
   // The contract types the body of a list as its page.
-  const values = (parsed.data as Readonly<Record<string, readonly unknown[]>>)[list.key] ?? [];
-  return (await decodePage(values, list.row, turn)) as Answer;
+  return (await decodePage(scan.rows(bytes, number), readRow, list.row, turn)) as Answer;
 }
 
-function listBody(key: string) {
-  return z.object({ [key]: z.array(z.unknown()).max(rowsMax) });
+/** What is around the rows, with the number of a list in place of its rows. */
+function listFrame(key: string) {
+  return z.object({ [key]: z.array(z.number()).length(1) });
+}
+
+function readFrame({ bytes }: RawAnswer, scan: ListScan): ReadJson {
+  const frame = scan.frame(bytes);
+  return frame === undefined ? { kind: 'tooDeep' } : readJson(frame);
 }
 
 /**
  * Plain text is a value where the contract leaves the body open: "a message saying …" (collector-api.md §4.1) may be
  * plain text. HTML is not: it comes from a proxy or gateway.
  */
-function readBody({ answer: { list } }: Operation, { body, status, headers }: RawAnswer): ReadJson {
-  // One row that is nested too deep costs only that row.
-  const read = list === undefined || !isSuccess(status) ? readJson(body) : parseJson(body);
+function readBody({ body, status, headers }: RawAnswer): ReadJson {
+  const read = readJson(body);
   const isPlainText = /^text\/plain\b/i.test(headers['content-type'] ?? '');
   const isAccepted = read.kind === 'other' && isPlainText && isSuccess(status);
   return isAccepted ? { kind: 'json', value: body } : read;

@@ -14,9 +14,18 @@ export interface RawRequest {
   readonly mayLeave?: (() => boolean) | undefined;
 }
 
+/** What the body of a response may be. */
+export interface BodyLimits {
+  readonly bytesMax: number;
+  /** Reads the bytes as they arrive. It returns what the body has too much of. */
+  readonly scan?: ((bytes: Uint8Array) => string | undefined) | undefined;
+}
+
 export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  /** The bytes as text. */
   readonly body: string;
 }
 
@@ -24,14 +33,14 @@ export interface RawAnswer {
  * Sends one request and reads the whole response, whatever its status. The request is sent at most once: the library
  * may requeue a started request when a connection ends, but a create must not be sent twice (P1).
  * @param totalMs from the call to the last byte of the response
- * @param bytesMaxOf the maximum size of the body of a response with this status
+ * @param limitsOf called once: the limits of the body of a response with this status
  * @throws HttpFault
  */
 export function exchange(
   dispatcher: Dispatcher,
   request: RawRequest,
   totalMs: number,
-  bytesMaxOf: (status: number) => number,
+  limitsOf: (status: number) => BodyLimits,
   signal?: AbortSignal,
 ): Promise<RawAnswer> {
   if (signal?.aborted === true) {
@@ -49,7 +58,7 @@ export function exchange(
         headersTimeout: totalMs,
         bodyTimeout: totalMs,
       },
-      makeHandler(request, { seen, end, bytesMaxOf, resolve }),
+      makeHandler(request, { seen, end, limitsOf, resolve }),
     );
   });
 }
@@ -65,7 +74,7 @@ interface Seen {
 interface End {
   isOver(): boolean;
   finish(settle: () => void): void;
-  giveUp(kind: HttpFaultKind, cause: unknown): void;
+  giveUp(kind: HttpFaultKind, cause: unknown, problem?: string): void;
   /** Ends with an error that is no fault of the connection: a bug. */
   fail(error: unknown): void;
 }
@@ -88,10 +97,10 @@ function makeEnd(
     signal?.removeEventListener('abort', onAbort);
     settle();
   };
-  const giveUp = (kind: HttpFaultKind, cause: unknown): void =>
+  const giveUp: End['giveUp'] = (kind, cause, problem) =>
     finish(() => {
       const { controller, status, headers } = seen;
-      reject(fault(request, { kind, sent: controller !== undefined, status, headers, cause }));
+      reject(fault(request, { kind, sent: controller !== undefined, status, headers, cause, problem }));
       controller?.abort(new Error('given up'));
     });
   const fail = (error: unknown): void => {
@@ -109,11 +118,12 @@ function makeHandler(
   of: {
     readonly seen: Seen;
     readonly end: End;
-    readonly bytesMaxOf: (status: number) => number;
+    readonly limitsOf: (status: number) => BodyLimits;
     readonly resolve: (answer: RawAnswer) => void;
   },
 ): Dispatcher.DispatchHandler {
-  const { seen, end, bytesMaxOf, resolve } = of;
+  const { seen, end, limitsOf, resolve } = of;
+  let limits: BodyLimits | undefined;
   const chunks: Uint8Array[] = [];
   let length = 0;
   return {
@@ -131,12 +141,26 @@ function makeHandler(
     },
     onResponseData: (_controller, chunk) => {
       length += chunk.length;
-      if (length > bytesMaxOf(seen.status)) end.giveUp('tooLarge', undefined);
+      limits ??= limitsOf(seen.status);
+      const excess = limits.scan?.(chunk);
+      if (length > limits.bytesMax) end.giveUp('tooLarge', undefined);
+      else if (excess !== undefined) end.giveUp('tooLarge', undefined, `the response has ${excess}`);
       else chunks.push(chunk);
     },
     onResponseEnd: () => {
       const { status, headers } = seen;
-      end.finish(() => resolve({ status, headers, body: Buffer.concat(chunks).toString('utf8') }));
+      const bytes = Buffer.concat(chunks);
+      chunks.length = 0;
+      // A long list is never needed as one text.
+      const answer = {
+        status,
+        headers,
+        bytes,
+        get body() {
+          return bytes.toString('utf8');
+        },
+      };
+      end.finish(() => resolve(answer));
     },
     onResponseError: (_controller, error) => {
       const kind = kindOf(error, seen.controller !== undefined);
@@ -196,15 +220,16 @@ function fault(
     readonly status?: number;
     readonly headers?: IncomingHttpHeaders;
     readonly cause?: unknown;
+    readonly problem?: string | undefined;
   },
 ): HttpFault {
-  const { cause, kind, sent, status, headers } = seen;
+  const { cause, kind, sent, status, headers, problem = problems[kind] } = seen;
   const code = errorCodeOf(cause);
   return new HttpFault({
     kind,
     sent,
     operation: request.name,
-    problem: `${problems[kind]}${code === undefined ? '' : ` (${code})`}`,
+    problem: `${problem}${code === undefined ? '' : ` (${code})`}`,
     // 0: no response came.
     status: status || undefined,
     headers,

@@ -25,30 +25,42 @@ export function parseJson(text: string): Exclude<ReadJson, { kind: 'tooDeep' }> 
   }
 }
 
-// 2^53 has 16 digits, a long 19. Longer numbers than 100 digits are no ids, and the limit keeps the regex stack small.
-// Digits after a point or in an exponent are not integers of their own.
-const largeInteger = /(?<![\w.+-])-?\d{16,100}\b(?![.eE])/g;
+// 2^53 has 16 digits, a long 19. Numbers with more than 100 digits are no ids.
+const [idDigitsMin, idDigitsMax] = [16, 100];
 
-/**
- * Skips strings, whose digits are left alone. One expression for both would retry each quote of a broken text, and need
- * a stack as deep as the longest string.
- */
+/** Skips strings, whose digits are left alone. It reads each character once, whatever the text is. */
 function quoteLargeIntegers(text: string): string {
   if (!/\d{16}/.test(text)) return text;
   const parts: string[] = [];
   let from = 0;
-  while (from < text.length) {
-    const opening = text.indexOf('"', from);
-    const stringAt = opening === -1 ? text.length : opening;
-    const afterString = endOfString(text, stringAt);
-    parts.push(text.slice(from, stringAt).replace(largeInteger, quoted), text.slice(stringAt, afterString));
-    from = afterString;
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (!isDigit(code)) at += 1;
+    else {
+      const first = text.charCodeAt(at - 1) === minus ? at - 1 : at;
+      const digitsAt = at;
+      while (isDigit(text.charCodeAt(at))) at += 1;
+      const isId = at - digitsAt >= idDigitsMin && at - digitsAt <= idDigitsMax;
+      if (!isId || continuesNumber(text[first - 1]) || continuesNumber(text[at])) continue;
+      const digits = text.slice(first, at);
+      if (Number.isSafeInteger(Number(digits))) continue;
+      parts.push(text.slice(from, first), `"${digits}"`);
+      from = at;
+    }
   }
+  parts.push(text.slice(from));
   return parts.join('');
 }
 
-function quoted(digits: string): string {
-  return Number.isSafeInteger(Number(digits)) ? digits : `"${digits}"`;
+// Digits after a point or in an exponent are not integers of their own.
+function continuesNumber(character: string | undefined): boolean {
+  return character !== undefined && /[\w.+-]/.test(character);
+}
+
+function isDigit(code: number): boolean {
+  return code >= zero && code <= nine;
 }
 
 /**
@@ -57,7 +69,8 @@ function quoted(digits: string): string {
  */
 export const depthMax = 100;
 
-const [quote, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x7b, 0x7d, 0x5b, 0x5d];
+const [quote, backslash, minus, zero, nine] = [0x22, 0x5c, 0x2d, 0x30, 0x39];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /** True when objects and arrays are nested too deep. It scans the text before anything is parsed. */
 function isTooDeep(text: string): boolean {
@@ -75,13 +88,10 @@ function isTooDeep(text: string): boolean {
 
 /** The end of the JSON string that opens here: after its closing quote, or at the end of a truncated text. */
 function endOfString(text: string, opening: number): number {
-  let closing = text.indexOf('"', opening + 1);
-  while (closing !== -1 && isEscaped(text, closing)) closing = text.indexOf('"', closing + 1);
-  return closing === -1 ? text.length : closing + 1;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let first = at;
-  while (text[first - 1] === '\\') first -= 1;
-  return (at - first) % 2 === 1;
+  for (let at = opening + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) return at + 1;
+    if (code === backslash) at += 1;
+  }
+  return text.length;
 }

@@ -3,24 +3,26 @@ import { mapInSlices, type TurnBudget } from '../base/turn-budget.ts';
 import type { ListPage } from '../contract/operation.ts';
 import { depthMax } from './json-text.ts';
 
-// 1,000 collectors are about 1.5 MB of JSON, which is parsed in 4 to 15 ms. The largest page of the service has 10,000.
-export const pageBytesMax = 32 * 1024 * 1024;
-export const rowsMax = 10_000;
+// A collector with texts of the maximum length has about 10 KB, so a page of 1,000 such collectors has 10 MB. Usual ones
+// have 1.2 to 1.5 KB, so the largest page of the service, 10,000, has 15 MB.
+export const pageBytesMax = 16 * 1024 * 1024;
 
-// A collector with texts of the maximum length has about 10 KB.
 const rowWeightMax = 64 * 1024;
 
 /**
  * Decodes the rows of a list, in slices of the event loop. It keeps only what the contract knows of a row. A row is null
  * when it is unknown to the contract, too large, or nested too deep.
+ * @param read parses the row at a place; undefined: it is too large
  */
-export async function decodePage<Row>(
-  values: readonly unknown[],
+export async function decodePage<Place, Row>(
+  places: readonly Place[],
+  read: (place: Place) => unknown,
   row: z.ZodType<Row>,
   turn: TurnBudget,
 ): Promise<ListPage<Row>> {
   let weight = 0;
-  const rows = await mapInSlices(values, turn, (value) => {
+  const rows = await mapInSlices(places, turn, (place) => {
+    const value = read(place);
     if (isDeeper(value, depthMax)) return null;
     const decoded = row.safeParse(value).data ?? null;
     const rowWeight = weightOf(decoded);

@@ -33,7 +33,7 @@ export async function requestOnce(
   });
   try {
     const target = `${url.pathname}${url.search}`;
-    return await exchange(client, { ...rest, target }, totalMs, () => bodyBytesMax, signal);
+    return await exchange(client, { ...rest, target }, totalMs, () => ({ bytesMax: bodyBytesMax }), signal);
   } finally {
     await client.destroy();
   }

@@ -119,8 +119,12 @@ describe('makeHttpClient', () => {
     ['<html>', 'undecodable'],
     ['{"rows":[1', 'undecodable'],
     ['{"rows":[1]}}', 'undecodable'],
-    [`{"rows":[${'0,'.repeat(10_000)}0]}`, 'undecodable'],
-    [`{"rows":["${'x'.repeat(33 * 1024 * 1024)}"]}`, 'tooLarge'],
+    ['{"rows":[1,,2]}', 'undecodable'],
+    ['{"rows":[{"id":1]]}', 'undecodable'],
+    ['{"rows":[1},"other":[2]}', 'undecodable'],
+    [`{"rows":[],"x":"${'x'.repeat(1024 * 1024)}"}`, 'undecodable'],
+    [`{"rows":[${'0,'.repeat(10_000)}0]}`, 'tooLarge'],
+    [`{"rows":["${'x'.repeat(17 * 1024 * 1024)}"]}`, 'tooLarge'],
   ])('refuses a body that holds no list, or too much of it: case %#', async (body, kind) => {
     const { client } = await setup((_request, response) => void response.end(body));
     expect(await faultOf(client.call(listThings, {}))).toMatchObject({ kind, sent: true });

@@ -5,6 +5,8 @@ import { decodePage } from '../../../src/http/list-page.ts';
 
 const Row = z.object({ id: z.number(), name: z.string().optional() });
 
+const same = (value: unknown): unknown => value;
+
 /** Never spent: a test that asks for no slices gets none. */
 const endless: TurnBudget = { isSpent: () => false, next: async () => {} };
 
@@ -16,13 +18,13 @@ describe('decodePage', () => {
       { id: 2, name: 'x'.repeat(200_000) },
       { id: 3 },
     ];
-    const { rows } = await decodePage(values, Row, endless);
+    const { rows } = await decodePage(values, same, Row, endless);
     expect(rows).toEqual([{ id: 1 }, null, null, { id: 3 }]);
   });
 
   it('knows about how much memory the rows take, of what is kept alone', async () => {
     const values = Array.from({ length: 1_000 }, (_, id) => ({ id, name: 'x'.repeat(100), more: [1, 2, 3] }));
-    const { weight } = await decodePage(values, Row, endless);
+    const { weight } = await decodePage(values, same, Row, endless);
     expect(weight).toBeGreaterThan(200_000);
     expect(weight).toBeLessThan(300_000);
   });
@@ -42,7 +44,7 @@ describe('decodePage', () => {
       return row;
     });
     const values = Array.from({ length: 10_000 }, (_, id) => ({ id }));
-    expect((await decodePage(values, counted, turn)).rows).toEqual(values);
+    expect((await decodePage(values, same, counted, turn)).rows).toEqual(values);
     expect(turns).toBe(99);
   });
 });
