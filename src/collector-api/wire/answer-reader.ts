@@ -14,8 +14,13 @@ import type { ServiceSession } from './service-sessions.ts';
 import type { TextKind } from './service-text.ts';
 import type { Throttle, ThrottleMark } from './throttle.ts';
 
+/** The service refused the session's cookie, which is forgotten. It has not processed the request. */
+export interface SignedOut {
+  readonly ok: 'signedOut';
+}
+
 /** The result of a request. */
-export type Sent<Result> = ServedAnswer<Result> | Move;
+export type Sent<Result> = ServedAnswer<Result> | Move | SignedOut;
 
 /** A request that was sent. */
 interface SentRequest {
@@ -65,9 +70,9 @@ export function makeAnswerReader(parts: AnswerParts) {
      * Called right before a request is sent. If something newer is learned before its response, the response does not
      * count.
      */
-    begin: (): RequestStart => ({
+    begin: ({ jar }: ServiceSession): RequestStart => ({
       sentAt: clock.now(),
-      throttle: throttle.begin(),
+      throttle: throttle.begin(jar.hasCookie()),
       circuit: circuit.begin(),
     }),
 
@@ -99,7 +104,10 @@ export function makeAnswerReader(parts: AnswerParts) {
         const at = { operation: operation.name, from: session.baseUrl, configured: addresses.home.baseUrl };
         return readMove(fault, { ...at, allowedHosts }, redactor('values'));
       }
-      if (status === 401) return failed(await throttle.unauthorized(start.throttle));
+      if (status === 401) {
+        const refusal = await throttle.unauthorized(start.throttle);
+        return refusal === undefined ? { ok: 'signedOut' } : failed(refusal);
+      }
       if (failure.kind === 'throttled')
         await throttle.rateLimited(start.throttle, retryAfterMsOf(fault.headers, clock.now()));
       // The service processed the request, so it accepted the key.

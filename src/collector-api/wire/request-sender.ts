@@ -45,7 +45,7 @@ export function makeRequestSender(parts: RequestSenderParts) {
     grant: BudgetGrant,
     request: () => Promise<HttpResult<Result>>,
   ): Promise<Sent<Result>> {
-    const sentRequest = { session, operation, grant, start: reader.begin() };
+    const sentRequest = { session, operation, grant, start: reader.begin(session) };
     const startedAt = performance.now();
     const report = (status: number | HttpFaultKind): void =>
       parts.observer.onRequest?.({
@@ -113,6 +113,7 @@ export function makeRequestSender(parts: RequestSenderParts) {
           return { ok: true, value: placeOf(session, operation, call, taken.value) };
         const probed = await probe(session, call, taken.value);
         if (probed.ok === 'moved') return probed;
+        if (probed.ok === 'signedOut') continue;
         if (!probed.ok) return failed(unsent(probed.failure));
       }
       const detail = `${operation.name}: the service keeps failing right after it recovers.`;

@@ -113,11 +113,14 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
 
   return {
     async call(operation, input, call) {
+      let isRepeated = false;
       for (let moves = 0; moves <= movesMax; moves += 1) {
         const taken = await take(operation, input, call);
         const sent = taken.ok === true ? await taken.value.send() : taken;
-        if (sent.ok !== 'moved') return sent;
-        if (!operation.idempotent && taken.ok === true) return unlessMoved(sent);
+        if (sent.ok === true || sent.ok === false) return sent;
+        if (!operation.idempotent && taken.ok === true) return unlessUnsent(sent);
+        if (sent.ok === 'signedOut' && isRepeated) return unlessUnsent(sent);
+        isRepeated ||= sent.ok === 'signedOut';
       }
       return failed(tooManyMoves(addresses.current().baseUrl));
     },
@@ -127,7 +130,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
         if (taken.ok === 'moved') continue;
         if (!taken.ok) return taken;
         const { send, giveUp } = taken.value;
-        return { ok: true, value: { giveUp, send: async () => unlessMoved(await send()) } };
+        return { ok: true, value: { giveUp, send: async () => unlessUnsent(await send()) } };
       }
       return failed(tooManyMoves(addresses.current().baseUrl));
     },
@@ -136,10 +139,13 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
   };
 }
 
-/** The permission to send was for one send. A redirected create needs a new one (P4). */
-function unlessMoved<Result>(sent: Sent<Result>): ServedAnswer<Result> {
-  if (sent.ok !== 'moved') return sent;
-  const detail = `The service moved to ${sent.to}, which is now used.`;
+/** The permission to send was for one send. A create that was redirected or signed out needs a new one (P4). */
+function unlessUnsent<Result>(sent: Sent<Result>): ServedAnswer<Result> {
+  if (sent.ok === true || sent.ok === false) return sent;
+  const detail =
+    sent.ok === 'moved'
+      ? `The service moved to ${sent.to}, which is now used.`
+      : 'The service refused the session cookie (401). The next request signs in again.';
   return failed({ kind: 'unavailable', sent: false, detail });
 }
 

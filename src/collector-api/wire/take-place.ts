@@ -1,7 +1,7 @@
 import type { Operation } from '../../contract/operation.ts';
 import type { CallInput } from '../../http/client.ts';
 import type { Answer, Reserved } from '../../orchestrator/ports/fleet-service.ts';
-import type { Sent } from './answer-reader.ts';
+import type { Sent, SignedOut } from './answer-reader.ts';
 import type { Move } from './moved-base-url.ts';
 import type { Place, RequestSender } from './request-sender.ts';
 import type { ServiceAddresses } from './service-addresses.ts';
@@ -53,7 +53,7 @@ export function makeTakePlace(parts: {
     const entry = await unlessAborted(session.gate.enter(call.signal), call.signal);
     if (entry === undefined) return failed({ kind: 'cancelled', sent: false });
     if (entry.kind === 'failed') return failed(entry.failure);
-    const leaveGate = (result?: Answer<unknown> | Move): void => {
+    const leaveGate = (result?: Answer<unknown> | Move | SignedOut): void => {
       if (entry.kind === 'signIn') entry.done(result?.ok === false ? result.failure : undefined);
     };
     const place = await reserve(session, operation, call, leaveGate);

@@ -7,6 +7,8 @@ export type Throttle = ReturnType<typeof makeThrottle>;
 export interface ThrottleMark {
   readonly rateEpoch: number;
   readonly signInEpoch: number;
+  /** Whether the request carried a session cookie. */
+  readonly hasCookie: boolean;
 }
 
 export interface ThrottleParts {
@@ -40,13 +42,15 @@ export function makeThrottle(parts: ThrottleParts) {
   let signInEpoch = 0;
   let wasLimited = false;
   let unauthorizedInRow = 0;
+  /** A cookie was refused, and no request has succeeded since. */
+  let isSessionRefused = false;
   // The first success of a process is reported as well, because the daemon that began a `single` phase may have died in
   // it.
   let isPhaseKnown = false;
   let lastSignInPauseMs = signInPauseMs;
 
   return {
-    begin: (): ThrottleMark => ({ rateEpoch, signInEpoch }),
+    begin: (hasCookie: boolean): ThrottleMark => ({ rateEpoch, signInEpoch, hasCookie }),
 
     /** A successful response: the key works, and pauses start small again. */
     async succeeded(mark: ThrottleMark, grant: BudgetGrant): Promise<void> {
@@ -57,6 +61,7 @@ export function makeThrottle(parts: ThrottleParts) {
       const wasPaused = wasLimited || unauthorizedInRow > 0;
       wasLimited = false;
       unauthorizedInRow = 0;
+      isSessionRefused = false;
       if (isPhaseKnown && !wasPaused && grant.single !== true) return;
       isPhaseKnown = true;
       await budget.succeeded();
@@ -74,17 +79,24 @@ export function makeThrottle(parts: ThrottleParts) {
       onThrottled({ reason: '429', pauseMs });
     },
 
-    /** 401: a throttled sign-in looks exactly like a wrong password (field-facts.md, The wire). */
-    async unauthorized(mark: ThrottleMark): Promise<ServiceFailure> {
+    /**
+     * 401: a throttled sign-in looks exactly like a wrong password (field-facts.md, The wire).
+     * @returns undefined when the cookie of a working session was refused: the request may be repeated without it, once
+     */
+    async unauthorized(mark: ThrottleMark): Promise<ServiceFailure | undefined> {
       keyHasWorked ||= (await keyMemory?.hasWorked()) ?? false;
       if (!keyHasWorked) return neverWorked;
-      if (mark.signInEpoch === signInEpoch) {
-        signInEpoch += 1;
+      const isFresh = mark.signInEpoch === signInEpoch;
+      if (isFresh) signInEpoch += 1;
+      if (isFresh && mark.hasCookie && unauthorizedInRow === 0 && !isSessionRefused) isSessionRefused = true;
+      else if (isFresh) {
         unauthorizedInRow += 1;
         const forMs = Math.round(signInPauseMs * (1 + random() / 2));
         lastSignInPauseMs = await budget.pause({ forMs, single: true });
         onThrottled({ reason: '401', pauseMs: lastSignInPauseMs });
       }
+      // Also for requests that were in flight with the same cookie.
+      if (unauthorizedInRow === 0) return undefined;
       return unauthorizedInRow >= unauthorizedMax
         ? worksNoMore(unauthorizedInRow)
         : signInThrottled(lastSignInPauseMs);

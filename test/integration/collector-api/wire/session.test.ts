@@ -121,12 +121,11 @@ describe('the session with the service', () => {
       expect(await fleet.pollTask('2')).toMatchObject({ failure: { kind: 'misconfigured' } });
       expect(budget.pauses).toEqual(Array(3).fill({ forMs: 75_000, single: true }));
       expect(throttled[0]).toEqual({ reason: '401', pauseMs: 75_000 });
-      // The cookie that was refused is not sent again.
+      // The cookie that was refused is not sent again. The first refusal is followed by one request without it.
       expect(server.requests.map(({ headers }) => headers.cookie)).toEqual([
         undefined,
         'session=abc',
-        undefined,
-        undefined,
+        ...[undefined, undefined, undefined],
       ]);
       const before = budget.successes();
       status = 200;
@@ -139,7 +138,7 @@ describe('the session with the service', () => {
     it('counts once for all requests in flight', async () => {
       let status = 200;
       const waiting: Array<() => void> = [];
-      const { fleet, budget } = await aCollectorApi((_request, response) => {
+      const { fleet, budget, server } = await aCollectorApi((_request, response) => {
         if (status === 200) return sendJson(response, 200, task, { 'set-cookie': 'session=abc' });
         waiting.push(() => sendJson(response, 401, unauthorized));
         return undefined;
@@ -148,12 +147,63 @@ describe('the session with the service', () => {
       status = 401;
       const looks = Array.from({ length: 8 }, () => fleet.pollTask('2'));
       await expect.poll(() => waiting.length).toBe(8);
-      waiting.forEach((answer) => {
+      waiting.splice(0).forEach((answer) => {
         answer();
       });
+      // One of them signs in for all.
+      await expect.poll(() => waiting.length).toBe(1);
+      waiting[0]?.();
       const kinds = (await Promise.all(looks)).map((answer) => !answer.ok && answer.failure.kind);
       expect(kinds).toEqual(Array(8).fill('signInThrottled'));
       expect(budget.pauses).toHaveLength(1);
+      expect(server.requests).toHaveLength(10);
+    });
+
+    it('of a stale cookie is followed by one sign-in, for all requests in flight, and by no pause', async () => {
+      let valid = 1;
+      const { fleet, budget, server } = await aCollectorApi(({ headers }, response) =>
+        headers.cookie === undefined || headers.cookie === `session=${valid}`
+          ? sendJson(response, 200, task, { 'set-cookie': `session=${valid}` })
+          : sendText(response, 401, '<html>Unauthorized</html>'),
+      );
+      await fleet.pollTask('1');
+      for (valid = 2; valid <= 4; valid += 1) {
+        const polls = await Promise.all(Array.from({ length: 8 }, () => fleet.pollTask('2')));
+        expect(polls.map(({ ok }) => ok)).toEqual(Array(8).fill(true));
+      }
+      expect(server.requests.filter(({ headers }) => headers.cookie === undefined)).toHaveLength(4);
+      expect(budget.pauses).toEqual([]);
+      // Each request took its place (P8).
+      expect(budget.taken).toHaveLength(server.requests.length);
+      expect(budget.held()).toBe(0);
+    });
+
+    it('of a stale cookie does not repeat a create: its next intent does, without a pause (P4)', async () => {
+      let isStale = false;
+      const { fleet, budget, server } = await aCollectorApi(({ headers, method }, response) => {
+        if (isStale && headers.cookie !== undefined) return sendJson(response, 401, unauthorized);
+        const [status, body] = method === 'POST' ? [202, { id: '5' }] : [200, task];
+        return sendJson(response, status, body, { 'set-cookie': 'session=abc' });
+      });
+      await fleet.pollTask('1');
+      isStale = true;
+      expect(await createTask(fleet, create)).toMatchObject({
+        failure: { kind: 'unavailable', sent: false },
+      });
+      expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+      expect(await createTask(fleet, create)).toEqual({ ok: true, value: { taskId: '5' } });
+      expect(budget.pauses).toEqual([]);
+    });
+
+    it('without a cookie is not repeated, because the sign-in is throttled', async () => {
+      let status = 200;
+      const { fleet, budget, server } = await aCollectorApi((_request, response) =>
+        sendJson(response, status, status === 200 ? task : unauthorized),
+      );
+      await fleet.pollTask('1');
+      status = 401;
+      expect(await fleet.pollTask('2')).toMatchObject({ failure: { kind: 'signInThrottled' } });
+      expect([server.requests.length, budget.pauses.length]).toEqual([2, 1]);
     });
   });
 
