@@ -61,7 +61,11 @@ export function joinReadiness(
           ? [...reasons].join('')
           : found.map((check) => `${check.account}: ${check.reason}`).join('; ');
       const { account: _account, ...shown } = { account: '', ...worst };
-      return [name, { ...shown, ok, reason }];
+      const each = found.map(({ account, ...check }) => [account, check] as const);
+      return [
+        name,
+        { ...shown, ok, reason, ...(reasons.size > 1 && { accounts: Object.fromEntries(each) }) },
+      ];
     }),
   );
 }

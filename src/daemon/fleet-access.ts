@@ -42,6 +42,7 @@ export function makeFleetAccess(parts: FleetAccessParts) {
       onRequest: ({ operation, status, durationMs, budgetWaitMs, budgetClass }) => {
         const isAnswer = typeof status === 'number';
         health.answered(status);
+        metrics?.serviceJudged(health.readiness());
         metrics?.apiAnswered({ operation, status: isAnswer ? status : null, durationMs });
         metrics?.budgetTaken({ class: budgetClass, waitedMs: budgetWaitMs });
       },
@@ -79,6 +80,7 @@ export function makeFleetAccess(parts: FleetAccessParts) {
     /** Takes the status that all daemons share, for log, metrics and readiness. */
     setServiceStatus: (status: ServiceStatus): void => {
       health.setDown(status.isUp ? undefined : status.reason);
+      metrics?.serviceJudged(health.readiness());
       sink?.note(
         status.isUp
           ? { event: 'service.up', reason: 'the service answers again' }

@@ -32,7 +32,10 @@ export function makeApiMetrics({ counter, gauge, histogram }: Series) {
     ['reason'],
   );
   for (const reason of ['429', '401']) throttled.inc({ reason }, 0);
-  const service = gauge('service_up', '1 while the Collector Management API answers, 0 during an outage.');
+  const service = gauge(
+    'service_up',
+    '1 while the Collector Management API answers, 0 during an outage or while it refuses the access key.',
+  );
   service.set(1);
   return {
     /** `status`: the HTTP status, null when no answer came. */
@@ -51,9 +54,9 @@ export function makeApiMetrics({ counter, gauge, histogram }: Series) {
     budgetTaken: (grant: { readonly class: BudgetClass; readonly waitedMs: DurationMs }): void => {
       if (isDuration(grant.waitedMs)) budgetWaits.observe({ class: grant.class }, grant.waitedMs / 1_000);
     },
+    /** Whether the service lets this daemon work, as `/readyz` shows it. */
+    serviceJudged: ({ ok }: { readonly ok: boolean }): void => service.set(ok ? 1 : 0),
     countNote: (note: DaemonNote): void => {
-      if (note.event === 'service.down') service.set(0);
-      if (note.event === 'service.up') service.set(1);
       if (note.event === 'service.throttled') throttled.inc({ reason: note.reason });
     },
   };

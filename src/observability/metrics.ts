@@ -55,7 +55,7 @@ export function makeMetrics(parts: MetricsParts) {
   if (parts.showsProcess !== false) showProcess(registry, series, parts.version);
   const { startAtZero, countEvent } = makeUpgradeMetrics(series);
   const { begin, forget, configRead, ...config } = makeConfigMetrics(series, parts);
-  const { apiAnswered, budgetTaken, ...api } = makeApiMetrics(series);
+  const { apiAnswered, budgetTaken, serviceJudged, ...api } = makeApiMetrics(series);
   const { inventoryRead, ...state } = makeStateMetrics(series, parts);
 
   let policies: readonly string[] = [];
@@ -77,7 +77,7 @@ export function makeMetrics(parts: MetricsParts) {
     ...(parts.onStateRead === undefined ? {} : { onStateRead: parts.onStateRead }),
   });
   return {
-    ...{ countEvent, configRead, apiAnswered, budgetTaken, inventoryRead },
+    ...{ countEvent, configRead, apiAnswered, budgetTaken, serviceJudged, inventoryRead },
     countNote: (note: DaemonNote): void => {
       for (const counter of [api, config, state]) counter.countNote(note);
     },

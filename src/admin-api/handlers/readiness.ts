@@ -26,6 +26,8 @@ export interface ReadinessCheck {
   /** When the problem began, if known. */
   readonly since?: EpochMs;
   readonly reason: string;
+  /** The check of each account, where they differ. */
+  readonly accounts?: Readonly<Record<string, Omit<ReadinessCheck, 'accounts'>>>;
 }
 
 /** By name: `redis`, `service`. */

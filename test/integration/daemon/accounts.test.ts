@@ -34,6 +34,27 @@ async function twoAccounts(test: RunningTest) {
 }
 
 describe.concurrent('a daemon with two accounts', () => {
+  it('is ready while the access key of one is wrong, and shows which one in /readyz and metrics (P16)', async (test) => {
+    const { eu, us, daemon } = await twoAccounts(test);
+    eu.way?.behave(() => ({ kind: 'answer', status: 401, headers: {}, body: '' }));
+    const failed = await daemon.daemon.scanNow(ofEu, 'schedule');
+    expect(failed.kind).toBe('failed');
+    expect((await untilEnded(daemon, await scan(daemon, ofUs))).state).toBe('succeeded');
+    expect(us.record().creates.length).toBeGreaterThan(0);
+    const ready = await daemon.get('/readyz');
+    const accounts = {
+      eu: { ok: false, reason: expect.stringContaining('401') },
+      us: { ok: true, reason: 'answers' },
+    };
+    expect([ready.status, JSON.parse(ready.text)]).toMatchObject([
+      200,
+      { ready: true, checks: { service: { ok: true, accounts } } },
+    ]);
+    const { text } = await daemon.get('/metrics');
+    expect(text).toMatch(/^upwave_service_up\{account="eu"\} 0$/m);
+    expect(text).toMatch(/^upwave_service_up\{account="us"\} 1$/m);
+  });
+
   it('continues in one account during an outage of the service of the other, and then in the other', async (test) => {
     const { eu, us, daemon } = await twoAccounts(test);
     const inEu = await scan(daemon, ofEu);

@@ -139,7 +139,6 @@ describe('makeEventSink', () => {
   it.each<readonly [metric: string, before: DaemonNote, count: number, after: DaemonNote, later: number]>([
     ['leader', { event: 'leader.acquired' }, 1, { event: 'leader.lost' }, 0],
     ['redis_up', { event: 'redis.unreachable', reason: '' }, 0, { event: 'redis.reachable', reason: '' }, 1],
-    ['service_up', { event: 'service.down', reason: '' }, 0, { event: 'service.up', reason: '' }, 1],
     ['redis_emptied_total', emptied, 1, emptied, 2],
     ['api_throttled_total{reason="429"}', throttled, 1, throttled, 2],
   ])('counts notes in upwave_%s', async (metric, before, counted, after, later) => {
