@@ -93,6 +93,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     counts: countsOf({ succeeded: 1, upgrading: 1, pending: 8 }),
     causes: [],
     sharedAttribute: null,
+    unweighedFields: [],
     leftOut: [{ kind: 'excluded', reason: 'excluded', count: 3 }],
     inFlight: 1,
     concurrency: 50,

@@ -1,6 +1,8 @@
+import { runAtOnce } from '../../base/steps.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import { longestOpening } from '../../rollout/calendar/calendar.ts';
+import { tabulateAttributes } from '../../rollout/model/attributes.ts';
 import { failuresAllowed, formatAmount, type Policy } from '../../rollout/model/policy.ts';
 import { longestChain } from '../../rollout/planning/arrange-plan.ts';
 import { type Coverage, coverage } from '../../rollout/planning/coverage.ts';
@@ -20,6 +22,8 @@ export interface PlanFigures {
   /** null where upgrades may start at any time. */
   readonly window: (WindowStatus & { readonly isLongEnough: boolean }) | null;
   readonly estimate: Estimate;
+  /** Fields that the plan has no room for, so failures would not be weighed by them. */
+  readonly unweighedFields: readonly string[];
 }
 
 export interface WaveFigures {
@@ -68,6 +72,7 @@ export function assessPlan(
   }));
   const planned = waves.reduce((sum, { size }) => sum + size, 0);
   const installed = planned + plan.leftOut.length;
+  const collectors = plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector));
   return {
     planned,
     selected: planned + plan.leftOut.filter(({ kind }) => !unselected.has(kind)).length,
@@ -76,6 +81,7 @@ export function assessPlan(
     strata: { total, uncovered },
     window: fullWindowOf(policy, now),
     estimate: estimateRemainder(remainders, policy, { from: now, requestsPerSecond, fleetSize: installed }),
+    unweighedFields: runAtOnce(tabulateAttributes(collectors)).leftOut,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   showLeftOut,
 } from '../../rollout/messages/exclusions.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
+import { unweighedWords } from '../../rollout/messages/stop-causes.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Overlap } from '../../rollout/planning/overlap.ts';
@@ -39,6 +40,7 @@ export function renderPlan(
           ...largeCanaryLines(policy, figures),
           ...uncoveredLines(figures),
           ...chainLines(policy, figures),
+          ...unweighedLines(figures),
           ...windowLines(policy, figures, now),
           ...(policy.approval ? ['approval: nothing starts before the plan is approved'] : []),
           estimateLine(policy, figures, now),
@@ -149,6 +151,11 @@ function chainLines({ maxInFlightPer }: Policy, { waves }: PlanFigures): readonl
   return [
     `caps: in wave ${longest.name} up to ${longest.chain} collectors have to wait for each other (${caps})`,
   ];
+}
+
+function unweighedLines({ unweighedFields }: PlanFigures): readonly string[] {
+  const words = unweighedWords(unweighedFields);
+  return words === '' ? [] : [`fields: ${words}`];
 }
 
 function windowLines({ upgrade }: Policy, { window }: PlanFigures, now: EpochMs): readonly string[] {

@@ -1,5 +1,5 @@
 import { stateWords } from '../../rollout/messages/sentences.ts';
-import { sharedAttributeWords } from '../../rollout/messages/stop-causes.ts';
+import { sharedAttributeWords, unweighedWords } from '../../rollout/messages/stop-causes.ts';
 import type { Cause, CauseGroup } from '../../rollout/status/causes.ts';
 import { holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
@@ -16,7 +16,7 @@ const linesOfCauseMax = { alone: 2, besideMore: 1 } as const;
  * where a daemon can be asked.
  */
 export function causeLines(
-  status: Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'sharedAttribute' | 'endedAt'>,
+  status: Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'sharedAttribute' | 'unweighedFields' | 'endedAt'>,
   fit: Fit,
   { canBeAsked }: { readonly canBeAsked: boolean },
 ): readonly string[] {
@@ -38,8 +38,22 @@ export function causeLines(
     ...(shared === null ? [] : fitLines('common', sharedPart, fit)),
     ...(canBeAsked ? holdHint(status) : []).flatMap((hint) => fitLines('', [hint], fit)),
     ...lines,
+    ...unweighedLines(status, fit),
     ...(canBeAsked ? fitLines('', list, fit) : []),
   ];
+}
+
+/** Fields by which failures are not weighed, where some have failed and nothing is known that they share. */
+function unweighedLines(
+  {
+    causes,
+    sharedAttribute,
+    unweighedFields,
+  }: Pick<RolloutStatus, 'causes' | 'sharedAttribute' | 'unweighedFields'>,
+  fit: Fit,
+): readonly string[] {
+  const isOpen = sharedAttribute === null && causes.some(({ of }) => of === 'failed');
+  return isOpen && unweighedFields.length > 0 ? fitLines('', [unweighedWords(unweighedFields)], fit) : [];
 }
 
 /** The command that holds the collectors with the shared attribute; none where they are held, or nothing starts any more. */

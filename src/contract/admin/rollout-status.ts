@@ -186,6 +186,9 @@ export const RolloutStatusBody = namedObject('RolloutStatus', 'The status of a r
   counts: Counts,
   causes: listOf(CauseGroupBody).describe('Groups without an upgrade are left out.'),
   sharedAttribute: SharedAttributeBody.nullable().describe('Null: nothing beyond chance.'),
+  unweighedFields: listOf(z.string()).describe(
+    'Fields that the plan has no room for. Failures are not weighed by them. The most telling first.',
+  ),
   leftOut: listOf(LeftOutBody),
   inFlight: Count,
   concurrency: Count,

@@ -24,12 +24,12 @@ const moreEnded = 1.1;
 
 // A few policies, each with a rollout and a rollback. With more rollouts, results are only computed more often.
 const rolloutsKeptMax = 16;
-// A table of 100,000 collectors takes 10 MB.
+// A table of 100,000 collectors with 73 attributes takes 12 MB.
 const tablesKeptMax = 2;
 
 /**
- * Finds what the failures of rollouts have in common, and computes it again only if it may have changed. This takes 20 ms
- * for 10,000 collectors with 12 attributes, and 0.2 s for 100,000.
+ * Finds what the failures of rollouts have in common, and computes it again only if it may have changed. This takes 30 ms
+ * for 10,000 collectors with 73 attributes, and 0.3 s for 100,000.
  */
 export function makeSharedAttributes() {
   const kept = new Map<string, CachedResult>();

@@ -49,6 +49,7 @@ const storedRollout = z.looseObject({
   accountMarks,
   backTo: z.array(z.string()),
   leftBehind: z.array(z.looseObject({ why: reason, count: z.number(), some: z.array(z.looseObject({})) })),
+  unweighedFields: z.array(z.string()).exactOptional(),
   leftOut: z.array(z.looseObject({ kind: z.string(), count: z.number() })),
 });
 

@@ -58,6 +58,18 @@ export const implausibleWords = makeWords<Implausible>({
     `the inventory is not plausible: it lists ${size} collectors, ${before} before`,
 });
 
+// More names would hide the causes.
+const unweighedShownMax = 3;
+
+/** `8 fields are not weighed: app, shelf, zone, …`; empty if there is none. */
+export function unweighedWords(fields: readonly string[]): string {
+  if (fields.length === 0) return '';
+  const names = fields.slice(0, unweighedShownMax).join(', ');
+  const more = fields.length > unweighedShownMax ? ', …' : '';
+  const are = fields.length === 1 ? 'is' : 'are';
+  return `${counted(fields.length, 'field')} of the collectors ${are} not weighed for what failures share: ${names}${more}`;
+}
+
 /** What failures have in common: `22 of 23 failures have osName=Windows* (22 of 66 there, 1 of 46 elsewhere)`. */
 export function sharedAttributeWords({ attributes, failed, tried, elsewhere }: SharedAttribute): string {
   const all = failed + elsewhere.failed;

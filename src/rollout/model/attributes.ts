@@ -1,5 +1,6 @@
 import { sumOf } from '../../base/grouping.ts';
-import { eachInSteps, mapInSteps, runAtOnce, type Steps, sortInSteps } from '../../base/steps.ts';
+import { eachInSteps, runAtOnce, type Steps, sortInSteps } from '../../base/steps.ts';
+import { type AttributeColumn, columnOf, informationOf } from './attribute-column.ts';
 import { type FleetCollector, valueUnder } from './collector.ts';
 import type { CollectorKey } from './policy.ts';
 
@@ -13,12 +14,10 @@ export interface AttributeTable {
   readonly columns: readonly AttributeColumn[];
 }
 
-export interface AttributeColumn {
-  /** `osName`, `hostPrefix`, `fields.rack`. */
-  readonly key: string;
-  readonly values: readonly string[];
-  /** For each of `ids`, the index of its value in `values`; -1 without a value. */
-  readonly cells: readonly number[];
+/** A table, and what it has no room for. */
+export interface TabulatedAttributes extends AttributeTable {
+  /** Names of fields that could tell something about failures, the most telling first. */
+  readonly leftOut: readonly string[];
 }
 
 /** A value that ends in `*` matches all values with this prefix. */
@@ -30,8 +29,14 @@ export interface Attribute {
 // Longer texts are usually unique to one collector.
 const valueLengthMax = 64;
 
-// Collectors may have hundreds of fields. The most frequent ones are kept.
-const fieldsMax = 24;
+// Collectors may have hundreds of fields. Those that can tell most about failures are kept.
+const fieldsMax = 64;
+
+// More names are not even weighed: the most frequent ones are.
+const fieldsWeighedMax = 500;
+
+// More names of left-out fields help nobody.
+const leftOutMax = 50;
 
 // Total length of a table's values: 4 MB before compression, as with 100,000 collectors with two unique texts each.
 const textLengthMax = 4_000_000;
@@ -47,39 +52,89 @@ export const sharedKeys = [
   'ephemeral',
 ] as const satisfies readonly CollectorKey[];
 
-const hostPrefixKey = 'hostPrefix';
+/** Keys of prefixes, with the text that has the prefix. */
+const prefixKeys: Readonly<Record<string, (collector: FleetCollector) => string>> = {
+  hostPrefix: ({ hostName }) => hostName,
+  namePrefix: ({ name }) => name,
+};
+
 const fieldPrefix = 'fields.';
-const keysBesideFields: readonly string[] = [...sharedKeys, hostPrefixKey];
+const keysBesideFields: readonly string[] = [...sharedKeys, ...Object.keys(prefixKeys)];
 
 /** The value of a collector's attribute; undefined if it is empty. */
 function attributeOf(collector: FleetCollector, key: string): string | undefined {
+  const prefixed = prefixKeys[key];
   // All other keys are also keys of policies.
   const value =
-    key === hostPrefixKey ? hostPrefixOf(collector.hostName) : valueUnder(collector, key as CollectorKey);
+    prefixed === undefined ? valueUnder(collector, key as CollectorKey) : prefixOf(prefixed(collector));
   return value === '' ? undefined : value.slice(0, valueLengthMax);
 }
 
 /** The text before the last number of the first label: `web-fra-` for `web-fra-017.example.com`. */
-function hostPrefixOf(hostName: string): string {
-  const [label = ''] = hostName.split('.');
+function prefixOf(name: string): string {
+  const [label = ''] = name.split('.');
   return /^(.*\D)\d+\D*$/u.exec(label)?.[1] ?? label;
 }
 
-/** Tabulates the attributes of collectors. */
-export function* tabulateAttributes(collectors: readonly FleetCollector[]): Steps<AttributeTable> {
+/**
+ * Tabulates the attributes of collectors: of more than 64 fields those that can tell most about failures.
+ * @param without fields that the plan of the collectors has no room for
+ */
+export function* tabulateAttributes(
+  collectors: readonly FleetCollector[],
+  without: readonly string[] = [],
+): Steps<TabulatedAttributes> {
   const rows = yield* sortInSteps(collectors, (a, b) => a.id - b.id);
   const columns: AttributeColumn[] = [];
+  for (const key of keysBesideFields)
+    columns.push(yield* columnOf(key, rows, (collector) => attributeOf(collector, key)));
+  const fields = yield* weighFields(rows, new Set(without));
+  const leftOut: string[] = fields.leftOut;
   let textLength = 0;
-  for (const key of [...keysBesideFields, ...(yield* frequentFields(rows))]) {
-    const column = yield* columnOf(key, rows, (collector) => attributeOf(collector, key));
-    const length = sumOf(column.values, (value) => value.length);
-    if (length === 0 || textLength + length > textLengthMax) continue;
-    textLength += length;
-    columns.push(column);
-  }
-  return { ids: rows.map(({ id }) => id), columns };
+  const kept = [...columns.map((column) => ({ column, bits: 0 })), ...fields.kept].filter(
+    ({ column, bits }) => {
+      const length = sumOf(column.values, (value) => value.length);
+      const fits = textLength + length <= textLengthMax;
+      if (fits) textLength += length;
+      else if (bits > 0) leftOut.unshift(column.key.slice(fieldPrefix.length));
+      return fits && length > 0;
+    },
+  );
+  return {
+    ids: rows.map(({ id }) => id),
+    columns: kept.map(({ column }) => column),
+    leftOut: leftOut.slice(0, leftOutMax),
+  };
 }
 
+interface WeighedField {
+  readonly column: AttributeColumn;
+  readonly bits: number;
+}
+
+/** The fields that can tell most about failures, and the names of the others that can tell something; the best first. */
+function* weighFields(
+  rows: readonly FleetCollector[],
+  without: ReadonlySet<string>,
+): Steps<{ readonly kept: readonly WeighedField[]; readonly leftOut: string[] }> {
+  let kept: WeighedField[] = [];
+  const others: WeighedField[] = [];
+  for (const name of yield* frequentFields(rows)) {
+    if (without.has(name)) continue;
+    const key = `${fieldPrefix}${name}`;
+    const column = yield* columnOf(key, rows, (collector) => attributeOf(collector, key));
+    // The sort is stable, so that of equals the more frequent field comes first.
+    kept = [...kept, { column, bits: informationOf(column) }].sort((a, b) => b.bits - a.bits);
+    const last = kept.length > fieldsMax ? kept.pop() : undefined;
+    // Only its name is needed. The cells of hundreds of fields would be too many.
+    if (last !== undefined && last.bits > 0)
+      others.push({ ...last, column: { ...last.column, values: [], cells: [] } });
+  }
+  others.sort((a, b) => b.bits - a.bits);
+  return { kept, leftOut: others.map(({ column }) => column.key.slice(fieldPrefix.length)) };
+}
+
+/** Names of fields, the most frequent first. */
 function* frequentFields(collectors: readonly FleetCollector[]): Steps<readonly string[]> {
   const counts = new Map<string, number>();
   yield* eachInSteps(collectors, ({ fields }) => {
@@ -88,24 +143,8 @@ function* frequentFields(collectors: readonly FleetCollector[]): Steps<readonly 
   });
   return [...counts]
     .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
-    .slice(0, fieldsMax)
-    .map(([name]) => `${fieldPrefix}${name}`);
-}
-
-function* columnOf<Row>(
-  key: string,
-  rows: readonly Row[],
-  textOf: (row: Row) => string | undefined,
-): Steps<AttributeColumn> {
-  const places = new Map<string, number>();
-  const cells = yield* mapInSteps(rows, (row) => {
-    const text = textOf(row);
-    if (text === undefined) return -1;
-    const place = places.get(text) ?? places.size;
-    places.set(text, place);
-    return place;
-  });
-  return { key, values: [...places.keys()], cells };
+    .slice(0, fieldsWeighedMax)
+    .map(([name]) => name);
 }
 
 /** Joins the tables of the plan and of its late joiners. The first row of each collector counts. */

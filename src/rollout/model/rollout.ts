@@ -37,6 +37,8 @@ export interface Rollout {
   readonly fromBuilds: readonly string[];
   /** Members of the plan on each of them; empty in rollbacks. */
   readonly fromCounts: readonly number[];
+  /** Fields that the plan has no room for, so failures are not weighed by them; absent if there is none. */
+  readonly unweighedFields?: readonly string[];
   readonly planHash: string;
   /** The version of the plan's groups, to which late joiners may add. */
   readonly groupsRev: number;

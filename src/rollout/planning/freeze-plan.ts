@@ -31,7 +31,8 @@ export function* freezeInSteps(
     yield* eachInSteps(members, ({ collector }) => void collectors.push(collector));
   const builds = yield* mapInSteps(collectors, ({ build }) => build);
   const from = countBuilds(builds).slice(0, fromBuildsMax);
-  const rollout = newRollout(origin, policy, {
+  const { leftOut: unweighedFields, ...attributes } = yield* tabulateAttributes(collectors);
+  const planned = newRollout(origin, policy, {
     kind: 'upgrade',
     rollbackOf: null,
     backTo: [],
@@ -46,13 +47,14 @@ export function* freezeInSteps(
     planned: plan.waves,
     groups: plan.groups,
   });
+  const rollout = unweighedFields.length === 0 ? planned : { ...planned, unweighedFields };
   const upgrades: Upgrade[] = [];
   for (const [wave, { members }] of plan.waves.entries())
     yield* eachInSteps(members, (member) => {
       const to = { wave, toBuild: plan.targetBuild };
       upgrades.push(pendingUpgrade(member, to, { rolloutId: origin.id, fleet }));
     });
-  return { rollout, upgrades, groups: plan.groups, attributes: yield* tabulateAttributes(collectors) };
+  return { rollout, upgrades, groups: plan.groups, attributes };
 }
 
 /** `freezeInSteps` in one go, for callers that may block the event loop. */

@@ -62,11 +62,16 @@ export function* freezeRollback(
     planned: waves,
     groups,
   });
-  const rollout: Rollout = original.anyTime === true ? { ...planned, anyTime: true } : planned;
+  const { leftOut: unweighedFields, ...attributes } = yield* tabulateAttributes(chosen);
+  const rollout: Rollout = {
+    ...planned,
+    ...(original.anyTime === true ? { anyTime: true } : {}),
+    ...(unweighedFields.length === 0 ? {} : { unweighedFields }),
+  };
   const records = yield* mapInSteps(plan, ({ member, ...to }) =>
     pendingUpgrade(member, to, { rolloutId: id, fleet: null }),
   );
-  return { rollout, upgrades: records, groups, attributes: yield* tabulateAttributes(chosen) };
+  return { rollout, upgrades: records, groups, attributes };
 }
 
 /**

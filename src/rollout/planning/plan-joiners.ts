@@ -47,10 +47,11 @@ export function* planJoiners(
     const member = { ...extended.add(collector, wave), order: planned + index + 1 };
     return pendingUpgrade(member, { wave, toBuild: rollout.targetBuild }, { rolloutId: rollout.id, fleet });
   });
+  const { leftOut: _leftOut, ...attributes } = yield* tabulateAttributes(inOrder, rollout.unweighedFields);
   return {
     upgrades,
     groups: extended.groups,
-    attributes: yield* tabulateAttributes(inOrder),
+    attributes,
     rollout: {
       ...rollout,
       waves: rollout.waves.map((each, index) => {

@@ -1,6 +1,6 @@
 import { sumOf } from '../../base/grouping.ts';
+import { type AttributeColumn, wordOf } from '../model/attribute-column.ts';
 import {
-  type AttributeColumn,
   type AttributeTable,
   membersWith,
   type Outcomes,
@@ -15,11 +15,13 @@ const chanceMax = 0.01;
 // Pairs are formed from the best single attributes. This many fit in one bit mask.
 const pairedMax = 30;
 
-/** Collectors with their results. */
+/** The collectors with a result. Typed arrays, because all columns are read again at each failure. */
 interface Sample {
   readonly columns: readonly AttributeColumn[];
-  /** By row. */
-  readonly tallies: readonly Tally[];
+  /** Their rows in the columns. */
+  readonly rows: Int32Array;
+  /** For each of them, 1 if it failed. */
+  readonly failures: Uint8Array;
 }
 
 interface Description extends Tally {
@@ -32,7 +34,7 @@ interface Single extends Description {
   readonly place: number;
   readonly column: AttributeColumn;
   /** Indexes of its values in the column. */
-  readonly wanted: ReadonlySet<number>;
+  readonly cells: readonly number[];
 }
 
 /**
@@ -41,18 +43,10 @@ interface Single extends Description {
  * @returns undefined if no attribute explains the failures better than chance
  */
 export function findSharedAttribute(table: AttributeTable, outcomes: Outcomes): SharedAttribute | undefined {
-  const rows = table.ids.flatMap((id, row) => {
-    const failed = Number(outcomes.failed.has(id));
-    return failed === 1 || outcomes.succeeded.has(id) ? [{ row, tally: { failed, tried: 1 } }] : [];
-  });
-  const columns = table.columns.map(({ key, values, cells }) => ({
-    key,
-    values,
-    cells: rows.map(({ row }) => cells[row] ?? -1),
-  }));
-  const tallies = rows.map(({ tally }) => tally);
-  const all = tallyOf(tallies);
-  const found = describeFailures({ columns, tallies }, all);
+  const sample = sampleOf(table, outcomes);
+  const { rows, failures } = sample;
+  const all = { failed: failures.reduce((sum, failed) => sum + failed, 0), tried: rows.length };
+  const found = describeFailures(sample, all);
   if (found === undefined) return undefined;
   const { attributes, failed, tried } = found;
   const elsewhere = { failed: all.failed - failed, tried: all.tried - tried };
@@ -60,9 +54,23 @@ export function findSharedAttribute(table: AttributeTable, outcomes: Outcomes): 
   return { attributes, failed, tried, elsewhere, share };
 }
 
+function sampleOf({ ids, columns }: AttributeTable, { failed, succeeded }: Outcomes): Sample {
+  const rows = new Int32Array(ids.length);
+  const failures = new Uint8Array(ids.length);
+  let size = 0;
+  for (const [row, id] of ids.entries()) {
+    const hasFailed = failed.has(id);
+    if (!hasFailed && !succeeded.has(id)) continue;
+    rows[size] = row;
+    failures[size] = hasFailed ? 1 : 0;
+    size += 1;
+  }
+  return { columns, rows: rows.subarray(0, size), failures: failures.subarray(0, size) };
+}
+
 function describeFailures(sample: Sample, all: Tally): Description | undefined {
   if (all.failed < failuresMin || all.failed === all.tried) return undefined;
-  const singles = sample.columns.flatMap((column, place) => describeValues(column, place, sample.tallies));
+  const singles = sample.columns.flatMap((column, place) => describeValues(column, place, sample));
   const suspects = singles
     .filter(({ failed }) => failed >= failuresMin)
     .sort((a, b) => gainOf(b, all) - gainOf(a, all))
@@ -72,7 +80,7 @@ function describeFailures(sample: Sample, all: Tally): Description | undefined {
   const doublings = Math.log2(all.failed);
   const chance = chanceMax / (3 * doublings * (doublings + 1));
   const single = best(suspects, { all, chance: chance / singles.length });
-  const pairs = pairsOf(suspects, sample.tallies).filter(({ failed }) => failed >= failuresMin);
+  const pairs = pairsOf(suspects, sample).filter(({ failed }) => failed >= failuresMin);
   const pair = best(pairs, { all, chance: (chance * 2) / (singles.length * (singles.length - 1)) });
   if (pair === undefined || single === undefined) return single ?? pair;
   // A pair has to be clearly better: among many second attributes, one fits better by chance alone.
@@ -84,20 +92,21 @@ function describeFailures(sample: Sample, all: Tally): Description | undefined {
 function describeValues(
   column: AttributeColumn,
   place: number,
-  tallies: readonly Tally[],
+  { rows, failures }: Sample,
 ): readonly Single[] {
   const { key, values, cells } = column;
-  const sums = values.map(() => ({ failed: 0, tried: 0 }));
-  for (const [row, cell] of cells.entries()) {
-    const sum = sums[cell];
-    if (sum === undefined) continue;
-    sum.failed += tallies[row]?.failed ?? 0;
-    sum.tried += tallies[row]?.tried ?? 0;
+  const failedOf = new Int32Array(values.length);
+  const triedOf = new Int32Array(values.length);
+  for (let index = 0; index < rows.length; index += 1) {
+    const cell = cells[rows[index] ?? -1] ?? -1;
+    if (cell < 0) continue;
+    failedOf[cell] = (failedOf[cell] ?? 0) + (failures[index] ?? 0);
+    triedOf[cell] = (triedOf[cell] ?? 0) + 1;
   }
-  const tried = values.flatMap((value, cell) => ((sums[cell]?.tried ?? 0) > 0 ? [{ value, cell }] : []));
+  const tried = values.flatMap((value, cell) => ((triedOf[cell] ?? 0) > 0 ? [{ value, cell }] : []));
   const families = new Map<string, number[]>();
   for (const { value, cell } of tried) {
-    const word = /^\p{L}{3,}/u.exec(value)?.[0];
+    const word = wordOf(value);
     if (word !== undefined) families.set(word, [...(families.get(word) ?? []), cell]);
   }
   const cellsWith = (prefix: string) =>
@@ -111,31 +120,39 @@ function describeValues(
   return groups
     .map(({ value, wanted }): Single => {
       const attributes = [{ key, value }];
-      const tally = tallyOf(wanted.flatMap((cell) => sums[cell] ?? []));
-      return { attributes, place, column, wanted: new Set(wanted), ...tally };
+      const tally = {
+        failed: sumOf(wanted, (cell) => failedOf[cell] ?? 0),
+        tried: sumOf(wanted, (cell) => triedOf[cell] ?? 0),
+      };
+      return { attributes, place, column, cells: wanted, ...tally };
     })
     .filter((single) => single.tried >= failuresMin);
 }
 
 /** Pairs of attributes with different keys, where each attribute narrows down the other. */
-function pairsOf(singles: readonly Single[], tallies: readonly Tally[]): readonly Description[] {
+function pairsOf(singles: readonly Single[], { rows, failures }: Sample): readonly Description[] {
+  const masks = new Int32Array(rows.length);
+  for (const [place, { column, cells }] of singles.entries()) {
+    const wanted = new Uint8Array(column.values.length);
+    for (const cell of cells) wanted[cell] = 1;
+    for (let index = 0; index < rows.length; index += 1)
+      if (wanted[column.cells[rows[index] ?? -1] ?? -1] === 1)
+        masks[index] = (masks[index] ?? 0) | (1 << place);
+  }
   const byMask = new Map<number, { failed: number; tried: number }>();
-  for (const [row, tally] of tallies.entries()) {
-    let mask = 0;
-    for (const [index, { column, wanted }] of singles.entries())
-      if (wanted.has(column.cells[row] ?? -1)) mask |= 1 << index;
+  for (const [index, mask] of masks.entries()) {
     const sum = byMask.get(mask) ?? { failed: 0, tried: 0 };
-    sum.failed += tally.failed;
-    sum.tried += tally.tried;
+    sum.failed += failures[index] ?? 0;
+    sum.tried += 1;
     byMask.set(mask, sum);
   }
-  const masks = [...byMask];
+  const sums = [...byMask];
   return singles.flatMap((one, first) =>
     singles.slice(first + 1).flatMap((other, offset) => {
       if (one.column === other.column) return [];
       const both = (1 << first) | (1 << (first + 1 + offset));
       let [failed, tried] = [0, 0];
-      for (const [mask, sum] of masks) {
+      for (const [mask, sum] of sums) {
         if ((mask & both) !== both) continue;
         failed += sum.failed;
         tried += sum.tried;
@@ -197,10 +214,6 @@ function logFactorial(n: number): number {
   let logs = 0;
   for (let k = 2; k <= n; k += 1) logs += Math.log(k);
   return logs;
-}
-
-function tallyOf(tallies: readonly Tally[]): Tally {
-  return { failed: sumOf(tallies, ({ failed }) => failed), tried: sumOf(tallies, ({ tried }) => tried) };
 }
 
 function rateOf({ failed, tried }: Tally): number {

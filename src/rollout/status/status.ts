@@ -85,6 +85,8 @@ export interface RolloutStatus
   readonly causes: readonly CauseGroup[];
   /** What the failures have in common; null if nothing significant. */
   readonly sharedAttribute: SharedAttribute | null;
+  /** Fields by which failures are not weighed, because the plan has no room for them; the most telling first. */
+  readonly unweighedFields: readonly string[];
   readonly leftOut: readonly ShownLeftOut[];
   /** Number of slots taken, out of `concurrency`. */
   readonly inFlight: number;
@@ -186,6 +188,7 @@ export function describeRollout(
     counts: sumCounts(waves),
     causes: groupCauses(view, upgrades),
     sharedAttribute: view.sharedAttribute ?? null,
+    unweighedFields: rollout.unweighedFields ?? [],
     leftOut: showLeftOut(rollout.leftOut),
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,

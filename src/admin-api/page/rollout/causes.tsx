@@ -1,5 +1,5 @@
 import { capitalized } from '../../../rollout/messages/sentences.ts';
-import { sharedAttributeWords } from '../../../rollout/messages/stop-causes.ts';
+import { sharedAttributeWords, unweighedWords } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import type { Rollout } from '../parts/call.ts';
@@ -41,6 +41,9 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
             </>
           )}
         </p>
+      )}
+      {rollout.unweighedFields.length === 0 || rollout.sharedAttribute !== null ? null : (
+        <p class="quiet small">{unweighedWords(rollout.unweighedFields)}.</p>
       )}
       {rollout.causes.map(({ of, total, causes, others }) => (
         <div key={of}>

@@ -386,8 +386,10 @@ const joiner = anUpgrade({ state: 'pending' }, { collectorId: 9, order: 9 });
 const joining = aPlan([joiner], { rollout: aRollout({ rev: 2 }) });
 
 describe('the attributes of collectors', () => {
-  const rack = (id: number, name: string) =>
-    runAtOnce(tabulateAttributes([aCollector({ id, fields: { rack: name } })]));
+  const rack = (id: number, name: string) => {
+    const { ids, columns } = runAtOnce(tabulateAttributes([aCollector({ id, fields: { rack: name } })]));
+    return { ids, columns };
+  };
 
   it('are stored with the plan and with late joiners', async () => {
     await store.freeze(aPlan(pendingOnes(1), { attributes: rack(1, 'r7 "ä"') }));

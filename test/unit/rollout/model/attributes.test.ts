@@ -25,6 +25,7 @@ describe('the attributes of collectors', () => {
       sourceSyncMode: 'UI',
       ephemeral: 'lasting',
       hostPrefix: 'prod-web-',
+      namePrefix: 'prod-web-',
       'fields.rack': 'r7',
     });
   });
@@ -35,16 +36,50 @@ describe('the attributes of collectors', () => {
     ['localhost', 'localhost'],
     ['10', '10'],
   ])('begin %s as %s', (hostName, prefix) => {
-    const collector = aCollector({ hostName });
-    expect(hasAttributes(collector, [{ key: 'hostPrefix', value: prefix }])).toBe(true);
+    expect(hasAttributes(aCollector({ hostName }), [{ key: 'hostPrefix', value: prefix }])).toBe(true);
+    const ofName = parseAttributes(`namePrefix=${prefix}`) ?? [];
+    expect(hasAttributes(aCollector({ name: hostName }), ofName)).toBe(true);
   });
 
-  it('are bounded: 64 characters of a value, and the 24 most frequent fields', () => {
-    const many = Object.fromEntries(Array.from({ length: 40 }, (_, field) => [`f${field}`, 'x']));
+  it('are bounded: 64 characters of a value, and 64 fields', () => {
+    const many = Object.fromEntries(Array.from({ length: 80 }, (_, field) => [`f${field}`, 'x']));
     const table = runAtOnce(tabulateAttributes([inRack(1, 'r'.repeat(99), many), inRack(2, 'r7')]));
     const fields = table.columns.filter(({ key }) => key.startsWith('fields.'));
-    expect(fields).toHaveLength(24);
-    expect(fields[0]).toEqual({ key: 'fields.rack', values: ['r'.repeat(64), 'r7'], cells: [0, 1] });
+    expect(fields).toHaveLength(64);
+    const [rack] = fields;
+    expect(rack).toMatchObject({ key: 'fields.rack', values: ['r'.repeat(64), 'r7'] });
+    expect([...(rack?.cells ?? [])]).toEqual([0, 1]);
+    // A field with one value tells nothing, so nobody misses it.
+    expect(table.leftOut).toEqual([]);
+  });
+
+  it('keep the fields that can tell something: neither constant nor unique, however frequent', () => {
+    const fleet = Array.from({ length: 300 }, (_, id) => {
+      const constant = Object.fromEntries(Array.from({ length: 40 }, (__, at) => [`constant${at}`, 'x']));
+      const unique = Object.fromEntries(
+        Array.from({ length: 40 }, (__, at) => [`serial${at}`, `${at}-${id}`]),
+      );
+      // Not every collector has a rack; the rest is on all of them.
+      const rack: Record<string, string> = id % 10 === 0 ? {} : { rack: `r${id % 20}` };
+      return aCollector({ id: id + 1, fields: { ...constant, ...unique, ...rack } });
+    });
+    const { columns, leftOut } = runAtOnce(tabulateAttributes(fleet));
+    const fields = columns.map(({ key }) => key).filter((key) => key.startsWith('fields.'));
+    expect(fields).toHaveLength(64);
+    expect(fields[0]).toBe('fields.rack');
+    expect(leftOut).toEqual([]);
+  });
+
+  it('name the fields that could tell something, and have no room', () => {
+    const shelves = (id: number) =>
+      Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`f${at}`, `v${id % (at + 2)}`]));
+    const fleet = Array.from({ length: 300 }, (_, id) => aCollector({ id: id + 1, fields: shelves(id) }));
+    const { columns, leftOut } = runAtOnce(tabulateAttributes(fleet));
+    expect(columns.filter(({ key }) => key.startsWith('fields.'))).toHaveLength(64);
+    // The more equal groups, the more a field tells.
+    expect(leftOut).toEqual(['f5', 'f4', 'f3', 'f2', 'f1', 'f0']);
+    const joined = runAtOnce(tabulateAttributes(fleet.slice(0, 2), leftOut));
+    expect(joined.columns.map(({ key }) => key).toSorted()).toEqual(columns.map(({ key }) => key).toSorted());
   });
 
   it('of late joiners are joined with those of the plan', () => {

@@ -91,7 +91,14 @@ describe('the lines of the causes', () => {
   const strata = { total: 4, held: [], uncovered: { count: 0, labels: [] } };
   const linesOf = (upgrades: CauseUpgrades, counts: Parameters<typeof aSummary>[0]) =>
     causeLines(
-      { id: 'night-1', causes: groupsOf(upgrades, counts), strata, sharedAttribute: null, endedAt: null },
+      {
+        id: 'night-1',
+        causes: groupsOf(upgrades, counts),
+        strata,
+        sharedAttribute: null,
+        unweighedFields: [],
+        endedAt: null,
+      },
       plainFit,
       { canBeAsked: true },
     );
