@@ -176,6 +176,7 @@ export const etaUnknownReasons = [
   'policyMissing',
   'rollingBack',
   'serviceDown',
+  'windowTooShort',
 ] as const;
 export type EtaUnknownReason = (typeof etaUnknownReasons)[number];
 

@@ -4,6 +4,7 @@ import type { DurationMs } from '../base/time.ts';
 import { lastGoodScan, type ScanEntry } from '../orchestrator/ports/scan-book.ts';
 import { rolloutStates, waveStates } from '../rollout/model/rollout.ts';
 import { isEnd, upgradeStates } from '../rollout/model/upgrade.ts';
+import { expectedEndOf } from '../rollout/status/eta.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status/status.ts';
 import { makeSeries, type Series } from './series.ts';
 
@@ -108,7 +109,7 @@ function makeActiveGauges(gauge: MakeGauge): (status: RolloutStatus, origin: Rol
   );
   const eta = gauge(
     'rollout_eta_timestamp_seconds',
-    'When the rollout is expected to end, in seconds since the epoch. Absent while it is unknown or depends on an approval.',
+    'When the rollout is expected to end, in seconds since the epoch. Deferred collectors count only where no others remain. Absent while it is unknown or depends on an approval.',
     ['policy'],
   );
   const strataHeld = gauge('strata_held', 'Strata which are held until an operator releases them.', [
@@ -135,7 +136,8 @@ function makeActiveGauges(gauge: MakeGauge): (status: RolloutStatus, origin: Rol
     windowOpen.set({ policy }, (status.window?.isOpen ?? true) ? 1 : 0);
     const changesAt = status.window?.until ?? null;
     if (changesAt !== null) windowChanges.set({ policy }, changesAt / 1_000);
-    if (status.eta !== null && 'at' in status.eta) eta.set({ policy }, status.eta.at / 1_000);
+    const endsAt = expectedEndOf(status.eta);
+    if (endsAt !== null) eta.set({ policy }, endsAt / 1_000);
   };
 }
 

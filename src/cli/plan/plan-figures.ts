@@ -67,6 +67,7 @@ export function assessPlan(
   });
   const remainders = waves.map(({ size, soakMs, chain }) => ({
     upgrades: size,
+    mayStart: true,
     soakMs: size === 0 ? 0 : soakMs,
     chain,
   }));

@@ -164,7 +164,7 @@ function windowLines({ upgrade }: Policy, { window }: PlanFigures, now: EpochMs)
   if (!window.isLongEnough) {
     const expected = formatDuration(upgrade.expectMs);
     lines.push(
-      `window: none is open as long as an upgrade is expected to take (${expected}), so nothing would start`,
+      `window: none is open as long as an upgrade is expected to take (${expected}), so nothing would start; widen windows, or lower upgrade.expect`,
     );
   }
   return lines;

@@ -15,7 +15,9 @@ export function etaWords(eta: Eta, now: EpochMs): string {
       return `approval due ${etaInstant(eta.approvalAt, now)}, then ${words}`;
     }
     case 'atTheLatest':
-      return `at the latest ${etaInstant(eta.at, now)}`;
+      return eta.othersAt === null
+        ? `at the latest ${etaInstant(eta.at, now)}`
+        : `about ${etaInstant(eta.othersAt, now)}, deferred collectors at the latest ${etaInstant(eta.at, now)}`;
     default:
       return `unknown: ${etaUnknownWords[eta.reason]}`;
   }

@@ -121,8 +121,14 @@ const EtaBody = z
       })
       .describe('The end depends on a person, so there is no instant.'),
     z
-      .object({ kind: z.literal('atTheLatest'), at: Instant })
-      .describe('Only deferred collectors remain. The last of them is withdrawn then.'),
+      .object({
+        kind: z.literal('atTheLatest'),
+        at: Instant,
+        othersAt: Instant.nullable().describe(
+          'When all others are expected to have ended; null: only deferred collectors remain.',
+        ),
+      })
+      .describe('Deferred collectors remain. The last of them is withdrawn then.'),
     z.object({
       kind: z.literal('unknown'),
       reason: z.enum(etaUnknownReasons),

@@ -46,17 +46,22 @@ export function needsCollectorZone(rules: CalendarRules): boolean {
   return [...rules.windows, ...rules.freezes].some(({ timeZone }) => timeZone === ofCollector);
 }
 
-/** When this much open time has passed since `from`; null if not within 400 days. */
+/**
+ * When so much open time has passed since `from`; null if not within 400 days.
+ * @param of `leastMs`: a shorter stretch does not count, because nothing can start in it
+ */
 export function openTimeFrom(
   rules: CalendarRules,
   collectorZone: string,
   from: EpochMs,
-  workMs: DurationMs,
+  { workMs, leastMs }: { readonly workMs: DurationMs; readonly leastMs: DurationMs },
 ): EpochMs | null {
   if (workMs <= 0) return from;
   let leftMs = workMs;
   for (const stretch of openStretches(rules, collectorZone, from)) {
+    if (stretch.from > from + horizonMs) return null;
     const openMs = stretch.to - stretch.from;
+    if (openMs < leastMs) continue;
     if (leftMs <= openMs) return withinHorizon(from, stretch.from + leftMs);
     leftMs -= openMs;
   }

@@ -13,4 +13,6 @@ export const etaUnknownWords: Readonly<Record<EtaUnknownReason, string>> = {
   policyMissing: 'its policy is not in the config',
   rollingBack: 'it is rolling back',
   serviceDown: 'the service is down',
+  windowTooShort:
+    'nothing can start: no window is open as long as an upgrade takes, by `upgrade.expect` or by those before. Widen `windows`',
 };

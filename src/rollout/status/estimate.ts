@@ -8,6 +8,8 @@ import { usualReadings } from '../readings/usual-readings.ts';
 /** The remaining work of a wave. */
 export interface WaveRemainder {
   readonly upgrades: number;
+  /** False if all of them are running: they end in a closed window as well. */
+  readonly mayStart: boolean;
   readonly soakMs: DurationMs;
   /** The longest chain of upgrades that a cap makes run one after the other. */
   readonly chain: number;
@@ -43,8 +45,8 @@ export interface LearnedDurations {
 
 /**
  * Estimates when these waves end, one after the other, and how many requests they need. Each wave is limited by its
- * slots, its longest chain under a cap, or the request rate, and ends with its slowest upgrade. Upgrades run only in open
- * windows; the soak is wall-clock time.
+ * slots, its longest chain under a cap, or the request rate, and ends with its slowest upgrade. Upgrades start only in
+ * windows that are open for as long as an upgrade is expected to take; the soak is wall-clock time.
  */
 export function estimateRemainder(
   remainders: readonly WaveRemainder[],
@@ -55,13 +57,16 @@ export function estimateRemainder(
     /** Number of collectors in the account, which sets the number of list pages. */
     readonly fleetSize: number;
     readonly learned?: LearnedDurations;
+    /** How long a window has to be open for a start (P7). Default: as long as the policy expects. */
+    readonly startNeedsMs?: DurationMs;
   },
 ): Estimate {
   const spread = spreadOf(policy, of.learned);
   const { meanMs } = spread;
   const usualMs = medianOf(spread);
-  const works = remainders.map(({ upgrades, chain, soakMs }) => {
-    if (upgrades === 0) return { workMs: 0, soakMs, requests: 0 };
+  const { startNeedsMs = policy.upgrade.expectMs } = of;
+  const works = remainders.map(({ upgrades, mayStart, chain, soakMs }) => {
+    if (upgrades === 0) return { mayStart, workMs: 0, soakMs, requests: 0 };
     const slotBoundMs = (upgrades / policy.concurrency) * meanMs;
     const ownRequests = upgrades * requestsPerUpgrade;
     const readings = usualReadings({ ...of, upgrades, slots: policy.concurrency, usualMs });
@@ -72,9 +77,9 @@ export function estimateRemainder(
     const { maxAttempts, backoff } = policy.retry;
     const retryMs = maxAttempts > 1 && lastOnes >= retriedOfLast ? backoff.initialMs + meanMs : 0;
     const workMs = busyMs + slowestMs - meanMs + retryMs;
-    return { workMs, soakMs, requests: ownRequests + readings.requestsPerMs * workMs };
+    return { mayStart, workMs, soakMs, requests: ownRequests + readings.requestsPerMs * workMs };
   });
-  const end = (factor: number) => scheduleWork(works, policy, { from: of.from, factor });
+  const end = (factor: number) => scheduleWork(works, policy, { from: of.from, factor, startNeedsMs });
   const [early, endsAt, late] = [end(1 - uncertainty), end(1), end(1 + uncertainty)];
   return {
     endsAt: endsAt === null ? null : Math.round(endsAt),
@@ -94,13 +99,17 @@ function spreadOf({ upgrade }: Policy, learned: LearnedDurations | undefined): D
 
 /** Places the work of each wave in open windows, followed by its soak. @returns the end; null if no windows are left */
 function scheduleWork(
-  works: ReadonlyArray<{ readonly workMs: DurationMs; readonly soakMs: DurationMs }>,
+  works: ReadonlyArray<Pick<WaveRemainder, 'mayStart' | 'soakMs'> & { readonly workMs: DurationMs }>,
   policy: Policy,
-  { from, factor }: { readonly from: EpochMs; readonly factor: number },
+  of: { readonly from: EpochMs; readonly factor: number; readonly startNeedsMs: DurationMs },
 ): EpochMs | null {
-  let at = from;
-  for (const { workMs, soakMs } of works) {
-    const workedAt = workMs === 0 ? at : openTimeFrom(policy, '', at, workMs * factor);
+  let at = of.from;
+  for (const { mayStart, workMs: usualMs, soakMs } of works) {
+    const workMs = usualMs * of.factor;
+    // The policy's zone stands for those of its collectors.
+    const workedAt = mayStart
+      ? openTimeFrom(policy, '', at, { workMs, leastMs: of.startNeedsMs })
+      : at + workMs;
     if (workedAt === null) return null;
     at = workedAt + soakMs;
   }

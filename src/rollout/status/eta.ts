@@ -1,13 +1,14 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { EtaUnknownReason } from '../../base/vocabulary.ts';
-import { calendarOf } from '../calendar/calendar.ts';
-import { nextOpening } from '../decision/admission.ts';
+import { calendarOf, longestOpening } from '../calendar/calendar.ts';
+import { expectedMs, nextOpening } from '../decision/admission.ts';
 import { type AssessedView, type AssessedWave, hasBegun, total } from '../decision/assess.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { deferredUntil, lastDeferredUntil } from '../decision/wave-blockers.ts';
 import { isForeign } from '../model/account.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
-import { isEnd, isRunning } from '../model/upgrade.ts';
+import { isEnd, isRunning, isUnderWay } from '../model/upgrade.ts';
+import { countIn } from '../model/upgrade-figures.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type Estimate, estimateRemainder, type WaveRemainder } from './estimate.ts';
 import { learnedOf } from './learned-durations.ts';
@@ -23,8 +24,13 @@ export type Eta =
       readonly approvalAt: EpochMs | null;
       readonly durationMs: DurationMs;
     } & EtaFigures)
-  /** Only deferred collectors remain. The last of them is given up at this time. */
-  | { readonly kind: 'atTheLatest'; readonly at: EpochMs }
+  /** Deferred collectors remain, and the last of them is given up at this time. */
+  | {
+      readonly kind: 'atTheLatest';
+      readonly at: EpochMs;
+      /** When all others are expected to have ended; null if there are no others. */
+      readonly othersAt: EpochMs | null;
+    }
   | { readonly kind: 'unknown'; readonly reason: EtaUnknownReason };
 
 type EtaFigures = Pick<Estimate, 'plusMinusMs' | 'requests'>;
@@ -34,6 +40,15 @@ export function etaOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): E
   if (view.rollout.endedAt !== null) return null;
   const reason = unknownReasonOf(view, api);
   return reason === undefined ? estimateEta(view, now, api) : unknown(reason);
+}
+
+/**
+ * The end as one instant, for metrics: deferred collectors may wait for hours, so they count only where no others remain.
+ * null: it is unknown, or depends on an approval.
+ */
+export function expectedEndOf(eta: Eta | null): EpochMs | null {
+  if (eta === null || !('at' in eta)) return null;
+  return eta.kind === 'atTheLatest' ? (eta.othersAt ?? eta.at) : eta.at;
 }
 
 function unknownReasonOf(
@@ -57,16 +72,21 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
   const from = Math.max(now, api.outage?.until ?? now, idleUntil(view) ?? now);
   const remainders = remaindersOf(view, from);
   const policy = { ...rollout.policy, ...calendarOf(rollout) };
-  const given = { requestsPerSecond: api.requestsPerSecondNow, fleetSize: rollout.fleetSize, learned };
+  const startNeedsMs = startNeedsMsOf(view);
+  const { fleetSize } = rollout;
+  const given = { requestsPerSecond: api.requestsPerSecondNow, fleetSize, learned, startNeedsMs };
   const estimate = (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
     estimateRemainder(of, policy, { ...given, from: begin });
+  const longestMs = longestOpening(policy, '', from);
+  const isTooShort = longestMs !== null && longestMs > 0 && longestMs < startNeedsMs;
+  const noRoom = unknown(isTooShort ? 'windowTooShort' : 'noWindow');
   const approval = nextApprovalOf(view);
   if (approval !== undefined) {
     const { wave, isDue } = approval;
     const approvalAt = isDue ? from : estimate(remainders.slice(0, wave), from).endsAt;
-    if (approvalAt === null) return unknown('noWindow');
+    if (approvalAt === null) return noRoom;
     const { endsAt, plusMinusMs, requests } = estimate(remainders.slice(wave), approvalAt);
-    if (endsAt === null) return unknown('noWindow');
+    if (endsAt === null) return noRoom;
     return {
       kind: 'afterApproval',
       approvalAt: isDue ? null : approvalAt,
@@ -80,7 +100,19 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
   if (!isOver && waitsForOf(view, now)?.kind === 'collectors') return unknown('collectors');
   if (isDeferredAlone(view)) return atTheLatest(view, estimate(remainders, from).endsAt);
   const { endsAt, plusMinusMs, requests } = estimate(remainders, from);
-  return endsAt === null ? unknown('noWindow') : { kind: 'at', at: endsAt, plusMinusMs, requests };
+  if (endsAt === null) return noRoom;
+  const until = lastDeferredUntil(view);
+  if (until !== null && until > endsAt) return { kind: 'atTheLatest', at: until, othersAt: endsAt };
+  return { kind: 'at', at: endsAt, plusMinusMs, requests };
+}
+
+/** How long a window has to be open for a start in any stratum that waits. The slowest of them ends last. */
+function startNeedsMsOf(view: AssessedView): DurationMs {
+  const { expectMs } = view.rollout.policy.upgrade;
+  const waiting = view.strata.filter((each) => each.waiting > 0);
+  return Math.max(
+    ...(waiting.length === 0 ? [expectMs] : waiting.map(({ stratum }) => expectedMs(view, stratum))),
+  );
 }
 
 /** When the next retry is due, if nothing else is running or can start. */
@@ -107,7 +139,8 @@ function remaindersOf(view: AssessedView, from: EpochMs): readonly WaveRemainder
     const { wave, assessment } = each;
     const { remaining: upgrades } = assessment;
     const share = upgrades / Math.max(1, wave.size + wave.joined);
-    return { upgrades, chain: Math.ceil(wave.chain * share), soakMs: remainingSoakMs(each, from) };
+    const mayStart = upgrades > countIn(each.summary.counts, isUnderWay);
+    return { upgrades, mayStart, chain: Math.ceil(wave.chain * share), soakMs: remainingSoakMs(each, from) };
   });
 }
 
@@ -120,7 +153,7 @@ function remainingSoakMs(of: AssessedWave, from: EpochMs): DurationMs {
 function atTheLatest(view: AssessedView, otherwise: EpochMs | null): Eta {
   const until = lastDeferredUntil(view);
   if (until === null) return unknown('collectors');
-  return { kind: 'atTheLatest', at: Math.max(until, otherwise ?? until) };
+  return { kind: 'atTheLatest', at: Math.max(until, otherwise ?? until), othersAt: null };
 }
 
 function unknown(reason: EtaUnknownReason): Eta {

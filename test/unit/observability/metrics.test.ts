@@ -277,7 +277,7 @@ describe('makeMetrics', () => {
     const figures = { durationMs: 1, plusMinusMs: 1, requests: 1 };
     expect(await reportedOf({ kind: 'unknown', reason: 'held' })).toBeUndefined();
     expect(await reportedOf({ kind: 'afterApproval', approvalAt: startedAt, ...figures })).toBeUndefined();
-    expect(await reportedOf({ kind: 'atTheLatest', at: startedAt })).toBe(startedAt / 1_000);
+    expect(await reportedOf({ kind: 'atTheLatest', at: startedAt, othersAt: null })).toBe(startedAt / 1_000);
     known.countEvent(aRolloutEvent({ durationMs: 300_000 }));
     expect(await series(known, `upgrade_duration_seconds_sum ${policy}`)).toBe(300);
   });

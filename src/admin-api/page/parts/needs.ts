@@ -89,7 +89,9 @@ export function etaWords(rollout: Rollout): string {
     case 'afterApproval':
       return `${formatDuration(eta.durationMs)} after approval`;
     case 'atTheLatest':
-      return `${timeWords(eta.at)} at the latest`;
+      return eta.othersAt === null
+        ? `${timeWords(eta.at)} at the latest`
+        : `about ${timeWords(eta.othersAt)}; deferred collectors at the latest ${timeWords(eta.at)}`;
     case 'unknown':
       return `unknown: ${etaUnknownWords[eta.reason]}`;
   }

@@ -118,7 +118,7 @@ describe('a plan for a person', () => {
     [{ policy: { windows: nights } }, 'window: closed: outside the window, opens 22:00 UTC (1h)'],
     [
       { policy: { windows: nights, upgrade: { ...long, expectMs: 4 * hour + 1 } } },
-      'window: none is open as long as an upgrade is expected to take (4h), so nothing would start',
+      'window: none is open as long as an upgrade is expected to take (4h), so nothing would start; widen windows, or lower upgrade.expect',
     ],
     [{ policy: { freezes: [forGood] } }, 'needs about 765 requests, and does not fit its windows'],
     [

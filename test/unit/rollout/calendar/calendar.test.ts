@@ -209,17 +209,27 @@ describe('needsCollectorZone', () => {
 
 describe('openTimeFrom', () => {
   const from = Date.parse('2026-06-01T12:00Z');
+  const openTime = (calendar: ReturnType<typeof aCalendar>, workMs: number, leastMs = 0) =>
+    openTimeFrom(calendar, '', from, { workMs, leastMs });
+
+  it('leaves out stretches in which nothing can start (P7)', () => {
+    const windows = ['mon 20:00-20:03', 'tue 20:00-21:00'];
+    const open = (leastMinutes: number) => openTime(aCalendar(windows), 60_000, leastMinutes * 60_000);
+    expect(open(3)).toBe(Date.parse('2026-06-01T20:01Z'));
+    expect(open(4)).toBe(Date.parse('2026-06-02T20:01Z'));
+    expect(open(61)).toBeNull();
+  });
 
   it('runs on without windows, and is the start itself when nothing remains', () => {
-    expect(openTimeFrom(aCalendar(['mon 20:00-23:00']), '', from, 0)).toBe(from);
-    expect(openTimeFrom(aCalendar([]), '', from, 12_345)).toBe(from + 12_345);
+    expect(openTime(aCalendar(['mon 20:00-23:00']), 0)).toBe(from);
+    expect(openTime(aCalendar([]), 12_345)).toBe(from + 12_345);
   });
 
   it('gives up after 400 days', () => {
-    expect(openTimeFrom(aCalendar(['mon 20:00-23:00']), '', from, 2_000 * hourMs)).toBeNull();
-    expect(openTimeFrom(aCalendar([]), '', from, 400 * dayMs)).toBe(from + 400 * dayMs);
-    expect(openTimeFrom(aCalendar([]), '', from, 400 * dayMs + 1)).toBeNull();
-    expect(openTimeFrom(aCalendar([], ['2026-01-01T00:00/2030-01-01T00:00 a']), '', from, 1)).toBeNull();
+    expect(openTime(aCalendar(['mon 20:00-23:00']), 2_000 * hourMs)).toBeNull();
+    expect(openTime(aCalendar([]), 400 * dayMs)).toBe(from + 400 * dayMs);
+    expect(openTime(aCalendar([]), 400 * dayMs + 1)).toBeNull();
+    expect(openTime(aCalendar([], ['2026-01-01T00:00/2030-01-01T00:00 a']), 1)).toBeNull();
   });
 });
 

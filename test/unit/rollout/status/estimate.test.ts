@@ -11,7 +11,7 @@ const minute = 60_000;
 const from = startedAt;
 
 function remainder(changes: Partial<WaveRemainder> = {}): WaveRemainder {
-  return { upgrades: 100, soakMs: 0, chain: 1, ...changes };
+  return { upgrades: 100, mayStart: true, soakMs: 0, chain: 1, ...changes };
 }
 
 interface Of {
@@ -42,6 +42,22 @@ describe('the estimate of a rollout', () => {
     expect(lasts([remainder()])).toBe(40 * minute);
     // 210 requests at 1 in 10 s, of which a quarter is for lists.
     expect(lasts([remainder()], { requestsPerSecond: 0.1 })).toBeCloseTo((35 * minute * 4) / 3, -3);
+  });
+
+  it('has no end in windows that are shorter than an upgrade, and skips those (P7)', () => {
+    const nightly = (toMinute: number) => ({
+      days: [0, 1, 2, 3, 4, 5, 6],
+      fromMinute: 0,
+      toMinute,
+      timeZone: 'UTC',
+    });
+    const ends = (minutes: number, more: Partial<WaveRemainder> = {}) =>
+      estimate([remainder(more)], { policy: { windows: [nightly(minutes)] } }).endsAt;
+    const { expectMs } = aPolicy().upgrade;
+    expect(ends(expectMs / minute - 1)).toBeNull();
+    expect(ends(expectMs / minute)).not.toBeNull();
+    // What is running ends without a window.
+    expect(ends(expectMs / minute - 1, { mayStart: false, upgrades: 5 })).toBe(from + 4 * minute);
   });
 
   it('depends on the longest chain under a cap when that takes longer', () => {

@@ -139,19 +139,31 @@ describe('when a rollout ends (P16)', () => {
     });
   });
 
-  const latest = { kind: 'atTheLatest', at: now + aPolicy().defer.upToMs };
+  const latest = { kind: 'atTheLatest', at: now + aPolicy().defer.upToMs, othersAt: null };
   const lastOne = { succeeded: 9, deferred: 1 };
   it.each<[string, Counts, 'open' | 'passed', object]>([
     ['at the latest when the last of them is given up', lastOne, 'passed', latest],
     ['the same while their wave is open', lastOne, 'open', latest],
     ['unknown where the wave shows nothing without them', { deferred: 1 }, 'open', unknown('collectors')],
-    ['estimated while others are running', { upgrading: 9, deferred: 1 }, 'open', { kind: 'at' }],
+    [
+      'the same while others are running, with their end',
+      { upgrading: 9, deferred: 1 },
+      'open',
+      { ...latest, othersAt: expect.any(Number) },
+    ],
+    [
+      'estimated where they are given up before the others end',
+      { pending: 9_000, deferred: 1 },
+      'open',
+      { kind: 'at' },
+    ],
   ])('is, when only deferred collectors remain, %s', (_what, counts, state, expected) => {
     const waves = [{ counts, rule: { soakMs: hour }, wave: { state } }];
     expect(eta(aViewOf({ waves, deferred: [aDeferredOne({ since: now })] }))).toMatchObject(expected);
   });
 
   const freezes = [{ from: '2026-01-01T00:00', to: '2029-01-01T00:00', reason: '', timeZone: 'UTC' }];
+  const nightly = { days: [0, 1, 2, 3, 4, 5, 6], fromMinute: 0, toMinute: 3, timeZone: 'UTC' };
   const why = { kind: 'empty', expected: 9 } as const;
   it.each<[EtaUnknownReason, ViewCase]>([
     ['held', { rollout: { state: 'held' } }],
@@ -164,6 +176,7 @@ describe('when a rollout ends (P16)', () => {
       { rollout: { implausibleInventory: { since: now, readAt: now, size: 0, missing: 9, why } } },
     ],
     ['noWindow', { policy: { freezes } }],
+    ['windowTooShort', { policy: { windows: [nightly] } }],
     ['noWindow', { policy: { freezes }, waves: [canary, early, { ...rest, rule: { approval: true } }] }],
   ])('is unknown with the reason %s', (reason, changes) => {
     expect(eta(view(changes))).toEqual(unknown(reason));
@@ -185,11 +198,18 @@ describe('the words of an end', () => {
       { ...afterApproval, approvalAt: now + minute },
       ['approval due HH:01:00, then 1m40s (±25s), 24 requests', '1m40s after a later approval'],
     ],
-    [{ kind: 'atTheLatest', at: now }, ['at the latest HH:00:00', 'done at the latest HH:00:00']],
+    [
+      { kind: 'atTheLatest', at: now + 4 * minute, othersAt: now },
+      ['about HH:00:00, deferred collectors at the latest HH:04:00', 'done at the latest HH:04:00'],
+    ],
+    [
+      { kind: 'atTheLatest', at: now, othersAt: null },
+      ['at the latest HH:00:00', 'done at the latest HH:00:00'],
+    ],
     [unknown('held'), ['unknown: it is held', 'end unknown: it is held']],
   ])('show no instant that depends on an approval or is unknown: %o', (of, texts) => {
     // Hours are in the time zone of this machine.
-    expect(both(of).map((text) => text.replace(/\d\d(?=:\d\d:00)/, 'HH'))).toEqual(texts);
+    expect(both(of).map((text) => text.replaceAll(/\d\d(?=:\d\d:00)/g, 'HH'))).toEqual(texts);
   });
 
   it('include date and time zone on another day', () => {
