@@ -75,7 +75,8 @@ export function makeEngine(context: DaemonContext) {
     answerWithinMs,
   });
   const onQueueError = makeQueueErrorReporter({ logger, clock, learnRefusal: redis.learnRefusal });
-  const configs = makeConfigs({ register: configRegister, sink, clock, followsSchedule });
+  // By the wall clock, which shows at once that this daemon was suspended. The steady one waits for a comparison.
+  const configs = makeConfigs({ register: configRegister, sink, clock: { now: clock.wallNow }, followsSchedule });
   /** Dependencies of every use case. */
   const shared = {
     ...common,
@@ -83,7 +84,7 @@ export function makeEngine(context: DaemonContext) {
     accounts: makeAccounts({ ...common, backgroundTasks, readMark }),
     configs,
     claims: makePolicyClaims({ ...ports, clock, policies, configs }),
-    isClockRight: context.clockWatch.compareUnlessRight,
+    compareClocks: context.clockWatch.compareUnlessRight,
     random: Math.random,
     answerWithinMs,
     forecast: live.forecast,

@@ -41,20 +41,16 @@ const stepConcurrency = 100;
 // collector.
 const closeGraceMs: DurationMs = 5_000;
 
-// Another daemon may take the job at once. The next comparison of the clocks comes within two seconds.
-const clockAgainMs: DurationMs = 2_000;
-
 /** Starts the loops: they run steps, lead or follow, check whether Redis lost data, and follow the schedules. */
 export function startLoops(context: DaemonContext, engine: Engine, hooks: LoopsHooks) {
   const { signal: stopping } = context.stopping;
   const parts = loopsParts(context, engine, hooks);
-  const { redis, names, keyPrefix, sink, mayWork, onQueueError } = parts;
+  const { redis, names, keyPrefix, sink, isClockRight, onQueueError } = parts;
   const worker = startTurnWorker<StepJobData>({
     ...{ connection: redis.queue.client, prefix: names.prefix, queue: names.steps },
     concurrency: stepConcurrency,
-    mayRun: mayWork,
-    run: async (data, signal) =>
-      mayWork() ? runStep(parts, data, signal) : { job: 'comeBack', at: parts.clock.now() + clockAgainMs },
+    mayRun: isClockRight,
+    run: (data, signal) => runStep(parts, data, signal),
     redeliver: parts.queue.redeliver,
     onRunError: ({ rolloutId, collectorId }, error) =>
       sink.note({ event: 'step.failed', rollout: rolloutId, collectorId, error }),
@@ -63,7 +59,7 @@ export function startLoops(context: DaemonContext, engine: Engine, hooks: LoopsH
   const lease = makeRedisLeaderLease({
     commands: redis.worker.commands,
     keyPrefix,
-    mayLead: mayWork,
+    mayLead: isClockRight,
     onLapsed: () => sink.note({ event: 'leader.lost' }),
     onTaken: parts.wakeSelf,
     faults: redis.faults,
@@ -137,7 +133,7 @@ function loopsParts(context: DaemonContext, { shared, ...engine }: Engine, hooks
     schedules: live.schedules(),
     outbox,
     readApiBudgetStatus,
-    mayWork: clockWatch.isRight,
+    isClockRight: clockWatch.isRight,
     isLeading: sink.isLeading,
     receivers: live.receivers,
     send: makeSendNotice({ installation: config.installation, publicUrl: config.http.publicUrl, clock }),
@@ -165,12 +161,12 @@ function startNotifying(parts: LoopsParts, stopping: AbortSignal) {
   };
 }
 
-function followSchedules({ redis, names, schedules, mayWork, scanNow, sink, onQueueError }: LoopsParts) {
+function followSchedules({ redis, names, schedules, isClockRight, scanNow, sink, onQueueError }: LoopsParts) {
   return startScanSchedule({
     connection: redis.queue.client,
     names,
     schedules,
-    mayRun: mayWork,
+    mayRun: isClockRight,
     runScan: async ({ policy, origin }, signal) => (await scanNow(policy, origin, signal)).againAt,
     onScanError: ({ policy }, error) =>
       sink.note({ event: 'scan.failed', policy, reason: 'the scan ended with an error', error }),

@@ -23,8 +23,8 @@ export interface ScanParts extends CheckActiveParts {
   readonly forecast: ScanForecast;
   readonly claims: PolicyClaims;
   readonly memory: StoreMemory;
-  /** Whether this host's clock agrees with Redis's. Default: it does. */
-  readonly isClockRight?: () => Promise<boolean>;
+  /** Compares this host's clock with Redis's. @returns whether they agree. Default: they do. */
+  readonly compareClocks?: () => Promise<boolean>;
 }
 
 /** `operator`: an operator requested it, so earlier failures and aborts do not block it. */
@@ -171,7 +171,7 @@ async function prepare(
 ): Promise<ReadyPlan | FoundWork> {
   const outdated = await findNewerConfig(parts, policy);
   if (outdated !== undefined) return outdated;
-  if ((await parts.isClockRight?.()) === false) return { kind: 'failed', why: { kind: 'wrongClock' } };
+  if ((await parts.compareClocks?.()) === false) return { kind: 'failed', why: { kind: 'wrongClock' } };
   const { origin } = of;
   const madeFrom = await parts.memory.check();
   const history = await parts.store.listRollouts([policy.name]);

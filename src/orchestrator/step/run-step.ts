@@ -28,6 +28,9 @@ const newerAgainMs: DurationMs = 2_000;
 // Another daemon may belong to the rollout's account, and takes the job then. Without one, it may wait for hours.
 const foreignAgainMs: DurationMs = 10_000;
 
+// Another daemon may take the job at once. The clocks are compared every two seconds.
+const clockAgainMs = 2_000;
+
 // The account will be known as soon as the service has answered.
 const unknownAgainMs: DurationMs = 1_000;
 
@@ -53,6 +56,7 @@ export async function runStep(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   for (let call = 0; call < callsPerRunMax && !signal.aborted; call += 1) {
+    if (parts.isClockRight?.() === false) return { job: 'comeBack', at: parts.clock.now() + clockAgainMs };
     // In parallel. A save names the revisions of both, so the two reads need not be consistent.
     const [rollout, { upgrades, unreadable }] = await Promise.all([
       parts.store.loadRollout(of.rolloutId),

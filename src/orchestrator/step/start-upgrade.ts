@@ -71,6 +71,8 @@ function missingPolicy({ parts, rollout }: Run): UpgradeReason | undefined {
 async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout } = run;
   const current = await refresh(run, upgrade);
+  // After a suspension, an old observation would seem fresh, and a closed window open, until the clocks are compared.
+  if (parts.isClockRight?.() === false) return current;
   const isIntentKept = parts.beginIntent?.();
   const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
   if (nextStep(current, fact.at, parts.trustedSince?.()).do !== 'start') return current;

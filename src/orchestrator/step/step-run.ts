@@ -15,6 +15,8 @@ export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
   /** Rows of the inventory of the last minute; default: none. */
   readonly observations?: Observations;
+  /** False while this host's clock is wrong, or has jumped: then no create is sent. Default: always true. */
+  readonly isClockRight?: () => boolean;
   readonly claims: PolicyClaims;
 }
 

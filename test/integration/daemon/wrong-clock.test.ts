@@ -33,6 +33,10 @@ async function readinessOf(daemon: NightDaemon) {
   return { status, clock: JSON.parse(text).checks.clock };
 }
 
+async function clockWrongOf(daemon: NightDaemon): Promise<string | undefined> {
+  return /^upwave_clock_wrong (.)$/m.exec((await daemon.get('/metrics')).text)?.[1];
+}
+
 /** The upgrades that a daemon has changed since a line of its log. */
 function upgradesChangedSince({ log }: NightDaemon, line: number): readonly string[] {
   return log
@@ -44,7 +48,8 @@ it.each([anHour, -anHour])(
   'a daemon whose clock is set by %i ms leaves the work to the other one, and comes back (P2, P10)',
   async (byMs) => {
     const night = await aDaemonNight(
-      { redis: redis.config(), scenario: { fleet: { size: 40 } } },
+      // Slow enough that creates are left when the other one leads.
+      { redis: redis.config(), scenario: { fleet: { size: 60 } }, rollout: { concurrency: 4 } },
       onTestFinished,
     );
     const machine = aMachine(0);
@@ -62,13 +67,16 @@ it.each([anHour, -anHour])(
     expect(clock.reason).toMatch(/is (1h|59m\d+s|1h\d+s) (ahead of|behind) the clock of Redis/);
     const { notReady } = JSON.parse((await wrong.get('/api/v1/policies')).text);
     expect(notReady).toBe(clock.reason);
+    expect(await clockWrongOf(wrong)).toBe('1');
+    expect(await clockWrongOf(right)).toBe('0');
     const before = night.record().creates.length;
-    await createsReach(night, before + 8);
+    await createsReach(night, before + 4);
     expect(upgradesChangedSince(wrong, since)).toEqual([]);
     expect(wrong.reported('leader.acquired')).toHaveLength(1);
     machine.setAhead(0);
     await until('it to come back', () => wrong.reported('clock.right').length > 0);
     expect((await readinessOf(wrong)).status).toBe(200);
+    expect(await clockWrongOf(wrong)).toBe('0');
     const status = await untilEnded(right, rolloutId);
     expect(status).toMatchObject({ state: 'succeeded', counts: { timedOut: 0, unconfirmed: 0 } });
     expect(activeOf(await statusOf(right, rolloutId))).toBe(0);

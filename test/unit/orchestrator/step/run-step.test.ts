@@ -42,17 +42,20 @@ async function aJob(
     trustedSince = 0,
     observations = makeObservations(),
     beginIntent = () => async () => true,
+    isClockRight = () => true,
   }: {
     readonly rollout?: Rollout;
     readonly trustedSince?: EpochMs;
     readonly observations?: Observations;
     readonly beginIntent?: () => () => Promise<boolean>;
+    readonly isClockRight?: () => boolean;
   } = {},
 ) {
   const house = await aHouse({ rollout, upgrades: [upgrade], fleet: { ...nothing, ...fleet } });
   const parts = {
     ...house.parts,
     observations,
+    isClockRight,
     policies: ['production', 'other'],
     trustedSince: () => trustedSince,
     beginIntent,
@@ -253,6 +256,31 @@ describe('a create that waits for its place in the API budget', () => {
   it('is not sent when the clock was set back (P1)', async () => {
     expect((await aWaitingCreate(laterBy(-600_000))).sent).toEqual([]);
   });
+
+  it.each(['before', 'after'])(
+    'is not sent when the clock of the host jumps %s its place is given, and keeps its turn (P1, P7)',
+    async (when) => {
+      const { pollCollector } = unansweredPolls();
+      const sent: number[] = [];
+      let places = 0;
+      let isClockRight = when === 'after';
+      const reserveCreate = reserving(
+        async () => {
+          sent.push(1);
+          return { ok: true, value: { taskId: '7' } };
+        },
+        () => {
+          places += 1;
+          isClockRight = false;
+        },
+      );
+      const parts = { isClockRight: () => isClockRight };
+      const job = await aJob(queued, { reserveCreate, pollCollector }, parts);
+      expect(await job.run()).toEqual({ job: 'comeBack', at: t + 2_000 });
+      expect({ sent, places }).toEqual({ sent: [], places: when === 'after' ? 1 : 0 });
+      expect(await job.upgrade()).toMatchObject({ progress: { state: 'queued' } });
+    },
+  );
 
   it('is not sent when another rollout has begun to upgrade the collector (P1)', async () => {
     const other = aRollout({ id: 'other-20260302-1', policy: aPolicy({ name: 'other' }) });
