@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import { isSameBuild } from '../../base/build-version.ts';
-import type { EpochMs } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { UpgradeIdentity } from '../../rollout/model/upgrade.ts';
 import type { Reading } from '../../rollout/readings/reading-period.ts';
@@ -12,6 +12,7 @@ import type { ListedCollector, ListedPage } from '../ports/fleet-service.ts';
 import type { StepQueue } from '../ports/leader.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts, type UpgradeFinding } from '../records/change-upgrade.ts';
+import type { HintCredit } from './hint-credit.ts';
 import type { Observations } from './observations.ts';
 import type { Watched, WatchedUpgrade } from './watched-upgrades.ts';
 
@@ -31,12 +32,17 @@ export interface ReadingContext {
   readonly isReadInTurn: boolean;
   /** Whether a row may make one more poll due. */
   readonly mayHint: () => boolean;
+  /** Whether rows of upgradable lists are worth their polls. */
+  readonly credit: Pick<HintCredit, 'mayFollow' | 'isOverdue'>;
   /** Whether a list shows the end of the upgrade's task, failed or not. */
   readonly isOfferRead: (upgrade: Pick<UpgradeIdentity, 'fromBuild' | 'toBuild'>) => boolean;
 }
 
 // Single polls resume after this many periods without a page.
 const unchangedPeriods = 2;
+
+// A list that is late by less than this share of its period still replaces the poll.
+const lateListShare = 1 / 4;
 
 // An upgrade that the control list leaves out is stored only when its poll is due within this time: a third of the usual
 // duration.
@@ -91,6 +97,25 @@ export async function recordUnlisted(
   await findings.write(parts);
 }
 
+/** Leaves verifications whose poll would be due before the next list that shows returns to that list. */
+export async function awaitList(
+  parts: PageParts,
+  { byCollector }: Watched,
+  { dueAt, periodMs }: { readonly dueAt: EpochMs; readonly periodMs: DurationMs },
+): Promise<void> {
+  const at = parts.clock.now();
+  const until = Math.ceil(dueAt + periodMs * lateListShare);
+  const findings = new Findings();
+  for (const { rollout, upgrade } of [...byCollector.values()].flat()) {
+    const { progress } = upgrade;
+    // Without the service's clock, a first poll is needed as a baseline for new heartbeats.
+    if (progress.state !== 'verifying' || progress.endedServiceAt === null) continue;
+    if (progress.dueAt > at && progress.dueAt < dueAt)
+      findings.add(rollout, { upgrade, fact: { kind: 'unchanged', at, until } });
+  }
+  await findings.write(parts);
+}
+
 /** Makes the polls of running tasks due, where no list is read that shows their ends. */
 export async function pollTasks(
   parts: PageParts,
@@ -106,11 +131,12 @@ export async function pollTasks(
 
 function judge(
   parts: PageParts,
-  { reading, mayHint, isOfferRead }: ReadingContext,
-  { rollout, upgrade }: WatchedUpgrade,
+  { reading, mayHint, isOfferRead, credit }: ReadingContext,
+  of: WatchedUpgrade,
   row: InventoryRow,
   at: EpochMs,
 ): RowVerdict {
+  const { rollout, upgrade } = of;
   const { toBuild } = upgrade.identity;
   if (reading.of === 'upgradable' && !isSameBuild(toBuild, reading.toBuild)) return 'none';
   // For a task, the presence of its collector on the list is enough. Everything else needs the row.
@@ -122,10 +148,12 @@ function judge(
     ...{ policy: rollout.policy, isOfferRead: isOfferRead(upgrade.identity) },
   };
   const verdict = (reading.of === 'inventory' ? judgeRow : judgeOffer)(upgrade, row, rowContext);
-  if (verdict !== 'changeHinted') return verdict;
+  const isOffer = reading.of !== 'inventory' && !isSameBuild(row.build, toBuild);
+  const isFollowed = verdict !== 'changeHinted' || !isOffer || credit.mayFollow(of, at);
+  const known = isFollowed ? verdict : judgeRow(upgrade, row, rowContext);
+  if (known === 'unchanged' && credit.isOverdue(of, at)) return 'none';
   // A failure stops what it has to stop only when it is known, so its poll is never put off.
-  const mayHaveFailed = reading.of !== 'inventory' && !mayRestart(row) && !isSameBuild(row.build, toBuild);
-  return mayHaveFailed || mayHint() ? verdict : 'unchanged';
+  return known !== 'changeHinted' || (isOffer && !mayRestart(row)) || mayHint() ? known : 'unchanged';
 }
 
 function factOf(

@@ -11,8 +11,10 @@ import {
   type FleetBuilds,
   makeControlList,
 } from './control-list.ts';
+import { type HintCredit, makeHintCredit } from './hint-credit.ts';
 import { judgeInventory } from './judge-inventory.ts';
 import {
+  awaitList,
   type PageParts,
   pollTasks,
   type ReadingContext,
@@ -51,7 +53,9 @@ export async function watch(
   const beganAt = clock.now();
   const tries = new Map<string, Try>();
   const control = makeControlList(parts.register);
+  const credit = makeHintCredit();
   let pagesRead = 0;
+  let pagesReadAt: EpochMs = beganAt;
   while (!signal.aborted && isLeading()) {
     const now = clock.now();
     const watched = await listWatched(parts, now);
@@ -60,16 +64,25 @@ export async function watch(
     const other = control.inTurnWith(watched);
     const limits = { requestsPerSecond, controlBuild: control.whole(), isReadInTurn: other !== undefined };
     const readings = planReadings(watched.loads, { ...limits, pagesRead });
+    const restMs = Math.min(restMaxMs, ...watched.loads.map((load) => load.usualMs * restMaxShare));
     if (readings.length === 0) {
       const arePagesDear = planReadings(watched.loads, limits).length > 0;
-      if (arePagesDear) await sleep(pagesAgainMs, signal);
-      break;
+      if (!arePagesDear) break;
+      // More upgrades may make pages worth their requests.
+      if (now - pagesReadAt >= pagesAgainMs) pagesRead = 0;
+      else await sleep(restMs, signal);
+      continue;
     }
-    const next = earliest(readings.map((reading) => ({ reading, dueAt: dueAtOf(reading, tries, beganAt) })));
+    const dues = readings.map((reading) => ({ reading, dueAt: dueAtOf(reading, tries, beganAt) }));
+    const next = earliest(dues);
     const untried = next.reading.of === 'tasks' ? undefined : control.untried();
     if (untried === undefined && next.dueAt > now) {
-      const usualMs = Math.min(...watched.loads.map((load) => load.usualMs));
-      await sleep(Math.min(next.dueAt - now, restMaxMs, usualMs * restMaxShare), signal);
+      const returns = dues.filter(({ reading: { of } }) => of === 'control' || of === 'inventory');
+      if (returns.length > 0) {
+        const { reading, dueAt } = earliest(returns);
+        await awaitList(parts, watched, { dueAt, periodMs: reading.periodMs });
+      }
+      await sleep(Math.min(next.dueAt - now, restMs), signal);
       continue;
     }
     const planned: Reading =
@@ -86,7 +99,7 @@ export async function watch(
     const answer = await read(
       parts,
       watched,
-      { reading, readings, readBeforeAt, requestsPerSecond, isReadInTurn: other !== undefined },
+      { reading, readings, readBeforeAt, requestsPerSecond, isReadInTurn: other !== undefined, credit },
       signal,
     );
     if (signal.aborted) break;
@@ -96,6 +109,7 @@ export async function watch(
     });
     if (answer.ok && reading.of === 'inventory') {
       pagesRead = answer.value.pages;
+      pagesReadAt = now;
       control.noteInventory(answer.value);
     }
     if (reading.of === 'control') noteControl(control, reading.toBuild, answer);
@@ -147,11 +161,13 @@ async function read(
     readonly readBeforeAt: EpochMs | null;
     readonly requestsPerSecond: number;
     readonly isReadInTurn: boolean;
+    readonly credit: HintCredit;
   },
   signal: AbortSignal,
 ): Promise<ReadingAnswer> {
   const { reading, readings } = of;
   const { rollouts, loads } = watched;
+  of.credit.judge(watched.byCollector);
   let hintsLeft = hintsMax(loads, of.requestsPerSecond, reading.periodMs);
   const context: ReadingContext = {
     watched,
@@ -159,6 +175,7 @@ async function read(
     beganAt: parts.clock.now(),
     readBeforeAt: of.readBeforeAt,
     isReadInTurn: of.isReadInTurn,
+    credit: of.credit,
     mayHint: () => {
       hintsLeft -= 1;
       return hintsLeft >= 0;

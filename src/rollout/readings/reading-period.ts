@@ -1,4 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
+import { usualSpread } from '../model/log-normal.ts';
 import { freshForMs } from '../upgrade/step.ts';
 
 /** Running tasks of one build. */
@@ -59,6 +60,11 @@ export const collectorsPerPage = 1_000;
 // A request is worth 1/27 of an upgrade in one slot: 11 s of five minutes. With n slots, one upgrade ends in
 // usual / n. A period of usual × √(2 / 27 / n) makes the cost of pages and of idle slots equal, which minimizes the sum.
 const requestPriceShare = 1 / 27;
+
+// Where a service uses smaller pages than requested, lists cost at most about this many requests for each end.
+const pagesPerEndMax = 4 / 3;
+const meanPerMedian = usualSpread(1).meanMs;
+const smallPagesShareMax = 1 / 4;
 
 // Shorter periods gain nothing: the poll that follows and the next create take about as long.
 const periodMinShare = 1 / 100;
@@ -129,7 +135,20 @@ export function planReadings(
   const readings = isControlRead
     ? controlReadings(busy, pages, { toBuild: controlBuild, isReadInTurn })
     : listReadings(busy, pages);
-  return slowDown(readings, pages, requestsPerSecond);
+  const shortestMs = pages > pagesWanted ? smallPagesMs(busy, pages) : 0;
+  const affordable = readings.map((each) => {
+    // Beside the control list, the inventory has little to show.
+    const isBeside = isControlRead && each.of === 'inventory' && shortestMs > 0;
+    return { ...each, periodMs: Math.max(each.periodMs * (isBeside ? 2 : 1), shortestMs) };
+  });
+  return slowDown(affordable, pages, requestsPerSecond);
+}
+
+/** The shortest period of lists with small pages. A list that costs ten requests is read less often than one that costs one. */
+function smallPagesMs(busy: readonly WatchedRollout[], pages: number): DurationMs {
+  const { count } = runningOf(busy);
+  const share = (pages * meanPerMedian) / (pagesPerEndMax * Math.max(1, count));
+  return usualOf(busy) * Math.min(share, smallPagesShareMax);
 }
 
 /** Lengthens all periods so that readings stay within their share of requests. @param requests number for one reading */

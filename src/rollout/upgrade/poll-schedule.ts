@@ -6,6 +6,9 @@ import type { Policy } from '../model/policy.ts';
 const firstTaskPollShare = 0.5;
 const laterTaskPollShare = 0.15;
 
+// The task itself will hardly show its end.
+const missingTaskPollShare = 0.5;
+
 // While list pages show changes, these polls detect what no page shows: a task that hangs.
 const firstRarePollShare = 6;
 const rarePollGrowth = 2;
@@ -43,6 +46,12 @@ export function firstTaskPollAt(createdAt: EpochMs, policy: Policy): EpochMs {
 export function nextTaskPollAt(times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
   const ageMs = Math.max(times.at - times.startedAt, policy.upgrade.expectMs * firstTaskPollShare);
   return noLaterThanLimits(after(times.at, ageMs * laterTaskPollShare), times, policy);
+}
+
+/** When to poll a task again that the service does not know, or whose status is unknown. */
+export function nextMissingTaskPollAt(times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
+  const ageMs = Math.max(times.at - times.startedAt, policy.upgrade.expectMs * firstTaskPollShare);
+  return noLaterThanLimits(after(times.at, ageMs * missingTaskPollShare), times, policy);
 }
 
 /** When to poll a task that list pages watch: rarely, and at its time-out and deadline. */

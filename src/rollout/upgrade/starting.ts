@@ -79,7 +79,7 @@ function afterCreateFailed(
         { failedPolls: failedPolls + 1 },
       );
     case 'inDoubt':
-      return pollAgain(upgrade, at, context);
+      return pollOnceArrived(upgrade, context);
     case 'observe':
       return queueAgain(upgrade, { dueAt: at, refused: { of: refusedOf(failure) ?? 'collector', detail } });
     case 'hold':
@@ -100,6 +100,13 @@ function afterCreateFailed(
   }
 }
 
+/** The create arrives by then, or never. An earlier poll that shows no upgrade settles nothing, and costs a list, too. */
+function pollOnceArrived(upgrade: Starting, { answerWithinMs }: EvolveContext): Upgrade {
+  const { progress, tally } = upgrade;
+  const dueAt = progress.sentAt + answerWithinMs;
+  return to(upgrade, { ...progress, dueAt }, { failedPolls: tally.failedPolls + 1 });
+}
+
 /** Settles a create in doubt by the collector's state: upgraded, running, or the create never arrived (P1). */
 function afterCollectorSeen(upgrade: Starting, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at } = seen;
@@ -110,7 +117,8 @@ function afterCollectorSeen(upgrade: Starting, seen: CollectorSeen, context: Evo
   if (seen.upgradable !== true) return adopt(count(upgrade, { createsInDoubt }), sentAt, context);
   // Not in an upgrade now, but the create may still arrive, or the collector may be restarting after it.
   const isRestarting = mayRestart(seen) && at < sentAt + context.policy.upgrade.deadlineMs;
-  if (at < sentAt + context.answerWithinMs || isRestarting) return pollAgain(upgrade, at, context);
+  if (at < sentAt + context.answerWithinMs) return pollOnceArrived(upgrade, context);
+  if (isRestarting) return pollAgain(upgrade, at, context);
   if (createsInDoubt >= createsInDoubtMax) {
     return fail(upgrade, 'retry', at, { kind: 'createsUnanswered', creates: createsInDoubtMax });
   }

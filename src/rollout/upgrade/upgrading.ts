@@ -7,7 +7,7 @@ import type { CollectorSeen, FactOf, InventoryRow } from './facts.ts';
 import { afterPollFailed, failUnseen, unansweredForMs } from './failed-polls.ts';
 import { classifyPollFailure } from './failure-classes.ts';
 import { mayRestart, restartSeenAt } from './heartbeats.ts';
-import { nextRareTaskPollAt, nextTaskPollAt, postpone } from './poll-schedule.ts';
+import { nextMissingTaskPollAt, nextRareTaskPollAt, nextTaskPollAt, postpone } from './poll-schedule.ts';
 import {
   ignore,
   type PollLimit,
@@ -46,6 +46,12 @@ const unlistedPeriods = 3;
 // A collector on the target is near the end of its task, so it is polled three times as often as without a page.
 const pollShareOfAge = 0.05;
 
+// Not started, pending and progressing (collector-api.md §3).
+const runningStatuses: readonly number[] = [0, 1, 6];
+
+// A restart takes up to a minute of a five-minute upgrade, and the next row comes soon after.
+const rowShare = 1 / 4;
+
 const polls: PollLimit<'upgrading'> = {
   isTimeUp: ({ progress }, at) => at >= progress.deadlineAt,
   unansweredForMs,
@@ -61,7 +67,8 @@ export const upgrading: StateRules<'upgrading'> = {
   nextStep,
   polls,
   rows: {
-    isWatched: ({ progress: { taskId, ending } }) => taskId !== null && ending === null,
+    isWatched: ({ progress: { taskId, ending } }) =>
+      taskId !== null && (ending === null || ending.kind === 'missing'),
     judge: judgeRow,
     judgeOffer,
     judgeUnlisted,
@@ -101,9 +108,12 @@ function afterTaskSeen(upgrade: Upgrading, fact: FactOf<'taskSeen'>, context: Ev
   if (status === 2) return verify(upgrade, { at, serviceAt, late: false }, context);
   if (status === 3)
     return judgeCollector(upgrade, at, { kind: 'failed', message, seenDelayMs: at - polledAt });
-  // 0, 1, 6 and every unspecified value (P13): the task is still running.
   if (at >= deadlineAt) return judgeCollector(upgrade, at, { kind: 'deadline' });
-  return pollLater(upgrade, { ...upgrade.progress, polledAt: at }, at, context);
+  const polled = { ...upgrade.progress, polledAt: at };
+  if (runningStatuses.includes(status)) return pollLater(upgrade, polled, at, context);
+  // An unspecified value (P13) may be an end, so the collector shows whether it is one: by a row, else by a poll.
+  const dueAt = Math.min(at + context.policy.upgrade.expectMs * rowShare, deadlineAt);
+  return to(upgrade, { ...polled, dueAt: Math.ceil(dueAt), ending: { kind: 'missing' } }, { failedPolls: 0 });
 }
 
 /** The task has ended or is unknown, so the collector is polled next. */
@@ -134,10 +144,16 @@ function judgeEnding(upgrade: Upgrading, ending: TaskEnding, at: EpochMs, contex
   switch (ending.kind) {
     case 'failed':
       return afterTaskFailed(upgrade, { at, message: ending.message }, context);
-    // The service does not know the task: poll until the deadline.
     case 'missing':
-    // The clock of the daemon that saw the deadline pass may be ahead, so the clock of this poll has to show it, too.
+      // The service does not know the task, or shows an unknown status: poll until the deadline, ever more slowly.
+      if (at >= upgrade.progress.deadlineAt) return timeOut(upgrade, at, context);
+      return to(upgrade, {
+        ...upgrade.progress,
+        ending: null,
+        dueAt: nextMissingTaskPollAt({ ...upgrade.progress, at }, context.policy),
+      });
     case 'deadline':
+      // The clock of the daemon that saw the deadline pass may be ahead, so the clock of this poll has to show it, too.
       if (at >= upgrade.progress.deadlineAt) return timeOut(upgrade, at, context);
       return pollLater(upgrade, { ...upgrade.progress, ending: null }, at, context);
     default:
@@ -171,7 +187,7 @@ function judgeRow(
 ): RowVerdict {
   const { startedAt, polledAt, taskId, ending } = progress;
   const isAtTarget = isSameBuild(row.build, identity.toBuild);
-  if (ending !== null) return 'none';
+  if (ending !== null) return ending.kind === 'missing' && isAtTarget && row.alive ? 'collectorSeen' : 'none';
   if (taskId === null) return isAtTarget ? 'collectorSeen' : 'none';
   const { lastSeenAlive, serviceAt } = row;
   const heartbeat = assessHeartbeat(lastSeenAlive, serviceAt);
@@ -192,7 +208,7 @@ function judgeRow(
  */
 function judgeOffer(upgrade: Upgrading, row: InventoryRow, context: RowContext): RowVerdict {
   const { taskId, ending } = upgrade.progress;
-  if (ending === null && taskId === null) return judgeRow(upgrade, row, context);
+  if (ending !== null || taskId === null) return judgeRow(upgrade, row, context);
   return isTaskPollDue(upgrade, context) ? 'changeHinted' : 'none';
 }
 

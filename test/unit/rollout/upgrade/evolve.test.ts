@@ -5,7 +5,7 @@ import {
   type Upgrade,
   type UpgradeState,
 } from '../../../../src/rollout/model/upgrade.ts';
-import { evolve, nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
+import { evolve, judgeOffer, nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import { freshForMs } from '../../../../src/rollout/upgrade/step.ts';
 import {
@@ -138,6 +138,12 @@ describe('a create in doubt (P1)', () => {
     expect(stateAfter(starting, seen({ build: targetBuild }, t + minutes))).toBe('verifying');
   });
 
+  it('is polled once it must have arrived, because an earlier poll could not settle it', () => {
+    expect(inDoubt.progress).toMatchObject({ dueAt: t + aContext().answerWithinMs });
+    const early = afterFacts(starting, offered(t + 34_000));
+    expect(early.progress).toMatchObject({ state: 'starting', dueAt: t + aContext().answerWithinMs });
+  });
+
   it('is sent again only when the service offers the upgrade, and the first create can no longer arrive', () => {
     expect(stateAfter(starting, offered(t + 34_000))).toBe('starting');
     expect(stateAfter(starting, offered(t + 36_000))).toBe('queued');
@@ -249,6 +255,26 @@ describe('a task without an end', () => {
     });
     expect(stateAfter(missing, seen({}, at + minutes))).toBe('timedOut');
     expect(stateAfter(missing, seen({ build: targetBuild }, t + minutes))).toBe('verifying');
+  });
+
+  it('and with an unknown status is verified when its collector shows the build, and else polled more slowly (P10, P13)', () => {
+    const polledAt = t + 10 * minutes;
+    const unknown = afterFacts(running, taskSeen(4, '', polledAt));
+    expect(unknown.progress).toMatchObject({ state: 'upgrading', dueAt: polledAt + 1.25 * minutes });
+    expect(nextStep(unknown, polledAt + 2 * minutes)).toMatchObject({ do: 'pollCollector', why: 'judge' });
+    const at = polledAt + 30_000;
+    const row = { build: targetBuild, alive: true, lastSeenAlive: at, serviceAt: at };
+    const context = { at, periodMs: 10_000, policy: aPolicy(), trustedSince: 0, isOfferRead: true };
+    expect(judgeOffer(unknown, row, context)).toBe('collectorSeen');
+    expect(judgeOffer(unknown, { ...row, build: oldBuild }, context)).toBe('none');
+    // Only a newer heartbeat proves that the collector is back.
+    const onBuild = afterFacts(unknown, { kind: 'collectorSeen', at, ...row, upgradable: null });
+    expect(onBuild.progress.state).toBe('verifying');
+    expect(stateAfter(onBuild, seen({ ...row, lastSeenAlive: at }, at + 1))).toBe('verifying');
+    expect(stateAfter(onBuild, seen({ ...row, lastSeenAlive: at + 15_000 }, at + 16_000))).toBe('succeeded');
+    expect(afterFacts(unknown, seen({}, t + 12 * minutes))).toMatchObject({
+      progress: { state: 'upgrading', ending: null, dueAt: t + 18 * minutes },
+    });
   });
 });
 

@@ -86,7 +86,7 @@ describe('an inventory row of a collector whose task is running', () => {
   it.each([
     ['is due', anUpgradingOne({ dueAt: at })],
     ['is being repeated', anUpgradingOne({ dueAt: at + 1 }, { failedPolls: 1 })],
-    ['is one of the collector itself', anUpgradingOne({ dueAt: at + 1, ending: { kind: 'missing' } })],
+    ['is one of the collector itself', anUpgradingOne({ dueAt: at + 1, ending: { kind: 'deadline' } })],
   ])('has no effect when its poll %s', (_why, upgrade) => {
     expect(judged(upgrade, at, { build: targetBuild })).toBe('none');
   });
@@ -123,7 +123,7 @@ describe('an upgrade whose collector the service would upgrade again', () => {
     ],
     ['its poll is due', anUpgradingOne({ dueAt: at })],
     ['its poll is being repeated', anUpgradingOne({ dueAt: at + 1 }, { failedPolls: 1 })],
-    ['its end is known', anUpgradingOne({ dueAt: at + 1, ending: { kind: 'missing' } })],
+    ['its end is known', anUpgradingOne({ dueAt: at + 1, ending: { kind: 'deadline' } })],
     ['its task is unknown', anUpgradingOne({ dueAt: at + 1, taskId: null })],
     ['it has not started', anUpgrade({ state: 'pending' })],
   ])('is unchanged when %s', (_why, upgrade) => {
@@ -243,7 +243,8 @@ describe('the upgrades that are watched by inventory pages', () => {
     expect(isWatched(anUpgradingOne())).toBe(true);
     expect(isWatched(aVerifyingOne())).toBe(true);
     expect(isWatched(anUpgradingOne({ taskId: null }))).toBe(false);
-    expect(isWatched(anUpgradingOne({ ending: { kind: 'missing' } }))).toBe(false);
+    expect(isWatched(anUpgradingOne({ ending: { kind: 'missing' } }))).toBe(true);
+    expect(isWatched(anUpgradingOne({ ending: { kind: 'deadline' } }))).toBe(false);
     expect(isWatched(aDeferredOne())).toBe(false);
   });
 });
