@@ -76,7 +76,12 @@ export function makeEngine(context: DaemonContext) {
   });
   const onQueueError = makeQueueErrorReporter({ logger, clock, learnRefusal: redis.learnRefusal });
   // By the wall clock, which shows at once that this daemon was suspended. The steady one waits for a comparison.
-  const configs = makeConfigs({ register: configRegister, sink, clock: { now: clock.wallNow }, followsSchedule });
+  const configs = makeConfigs({
+    register: configRegister,
+    sink,
+    clock: { now: clock.wallNow },
+    followsSchedule,
+  });
   /** Dependencies of every use case. */
   const shared = {
     ...common,

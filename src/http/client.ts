@@ -71,6 +71,8 @@ export interface CallOptions {
    * and nothing was sent.
    */
   readonly mayLeave?: (() => boolean) | undefined;
+  /** Called right before the first byte is written. */
+  readonly onLeave?: (() => void) | undefined;
 }
 
 export interface HttpResult<Answer> {
@@ -142,6 +144,7 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
           },
           body: encodedBody,
           mayLeave: options.mayLeave,
+          onLeave: options.onLeave,
         },
         totalMs,
         (status) => limitsOf(operation, status, { bytesMax: parts.bodyBytesMax, scan }),

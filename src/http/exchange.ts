@@ -12,6 +12,7 @@ export interface RawRequest {
   readonly body: string | null;
   /** Asked right before its first byte is sent. False: it is not sent. */
   readonly mayLeave?: (() => boolean) | undefined;
+  readonly onLeave?: (() => void) | undefined;
 }
 
 /** What the body of a response may be. */
@@ -114,7 +115,7 @@ function makeEnd(
 }
 
 function makeHandler(
-  { mayLeave = () => true }: RawRequest,
+  { mayLeave = () => true, onLeave }: RawRequest,
   of: {
     readonly seen: Seen;
     readonly end: End;
@@ -134,6 +135,7 @@ function makeHandler(
       else seen.controller = started;
       if (isSecondTime) end.giveUp('reset', undefined);
       if (end.isOver()) started.abort(new Error('given up'));
+      else onLeave?.();
     },
     onResponseStart: (_controller, answerStatus, answerHeaders) => {
       seen.status = answerStatus;

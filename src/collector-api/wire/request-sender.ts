@@ -1,7 +1,7 @@
 import { type Clocks, startStopwatch } from '../../base/stopwatch.ts';
 import { listUpgradeTargets } from '../../contract/collector-management/upgrades.ts';
 import type { Operation } from '../../contract/operation.ts';
-import type { HttpResult } from '../../http/client.ts';
+import type { CallOptions, HttpResult } from '../../http/client.ts';
 import { HttpFault, type HttpFaultKind } from '../../http/fault.ts';
 import type { ApiBudget, BudgetGrant } from '../../orchestrator/ports/api-budget.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
@@ -13,8 +13,10 @@ import { failed } from './service-call.ts';
 import type { ServiceSession } from './service-sessions.ts';
 import { takeGrant } from './take-grant.ts';
 
-/** Sends a request, if it may still leave when it is connected. */
-type Request<Result> = (mayLeave: () => boolean) => Promise<HttpResult<Result>>;
+/** Whether a request may still leave when it is connected, and what is called then. */
+export type Leaving = Pick<CallOptions, 'mayLeave' | 'onLeave'>;
+
+type Request<Result> = (leaving: Leaving) => Promise<HttpResult<Result>>;
 
 /** A place in the budget for one request. It is used or given up once. */
 export interface Place {
@@ -80,7 +82,9 @@ export function makeRequestSender(parts: RequestSenderParts) {
       send: async (request) => {
         try {
           call.onSend?.();
-          return await send(session, operation, call, grant, () => request(mayLeave));
+          return await send(session, operation, call, grant, () =>
+            request({ mayLeave, onLeave: grant.left }),
+          );
         } finally {
           grant.giveBack();
         }
@@ -92,7 +96,7 @@ export function makeRequestSender(parts: RequestSenderParts) {
   async function probe(session: ServiceSession, call: ServiceCall, grant: BudgetGrant) {
     try {
       return await send(session, listUpgradeTargets, call, grant, () =>
-        session.http.call(listUpgradeTargets, {}, { signal: call.signal }),
+        session.http.call(listUpgradeTargets, {}, { signal: call.signal, onLeave: grant.left }),
       );
     } finally {
       grant.giveBack();

@@ -3,7 +3,7 @@ import type { CallInput } from '../../http/client.ts';
 import type { Answer, Reserved } from '../../orchestrator/ports/fleet-service.ts';
 import type { Sent, SignedOut } from './answer-reader.ts';
 import type { Move } from './moved-base-url.ts';
-import type { Place, RequestSender } from './request-sender.ts';
+import type { Leaving, Place, RequestSender } from './request-sender.ts';
 import type { ServiceAddresses } from './service-addresses.ts';
 import { failed, type ServiceCall } from './service-call.ts';
 import type { ServiceSession } from './service-sessions.ts';
@@ -58,10 +58,10 @@ export function makeTakePlace(parts: {
     };
     const place = await reserve(session, operation, call, leaveGate);
     if (place.ok !== true) return place;
-    const request = (mayLeave: () => boolean) =>
+    const request = (leaving: Leaving) =>
       session.http.call(operation, input, {
         signal: call.signal,
-        mayLeave,
+        ...leaving,
         headers: call.ifMatch === undefined ? {} : { 'if-match': call.ifMatch },
         trailingSlash: call.trailingSlash,
       });

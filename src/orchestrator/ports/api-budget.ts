@@ -67,5 +67,7 @@ export interface BudgetGrant {
   readonly single?: boolean;
   /** Given while the service is down, to the one request that tries for all daemons. */
   readonly isProbe?: boolean;
+  /** Called when the first byte of the request leaves. A late request moves the places after it. */
+  left?(): void;
   giveBack(): void;
 }

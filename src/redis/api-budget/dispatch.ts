@@ -6,7 +6,7 @@ import type { SlotSlack } from './slot-slack.ts';
 import type { WaitingRequests } from './waiting-requests.ts';
 
 export interface DispatchParts {
-  readonly ledger: Pick<ApiBudgetLedger, 'reserve' | 'giveBack'>;
+  readonly ledger: Pick<ApiBudgetLedger, 'reserve' | 'giveBack' | 'left'>;
   readonly requests: WaitingRequests;
   readonly slack: SlotSlack;
   readonly nap: Nap;
@@ -105,9 +105,10 @@ async function waitFor({ nap, isClosed }: DispatchParts, lateness: () => Duratio
 /** Gives the slot to the request that is now first. */
 function use(
   { ledger, requests, nap, maySend }: DispatchParts,
-  { permit }: Slot,
+  slot: Slot,
   { single, isProbe }: Granted,
 ): void {
+  const { permit } = slot;
   const request = maySend() ? requests.takeNext() : undefined;
   if (request === undefined) {
     ledger.giveBack(permit);
@@ -117,5 +118,6 @@ function use(
     ledger.giveBack(permit);
     nap.permitReturned();
   };
-  request.grant({ waitedMs: performance.now() - request.since, single, isProbe, giveBack });
+  const left = (): void => ledger.left(slot);
+  request.grant({ waitedMs: performance.now() - request.since, single, isProbe, left, giveBack });
 }

@@ -8,7 +8,7 @@ import type { RedisFaults } from '../connection/faults.ts';
 import { isRedisOutage } from '../connection/redis-errors.ts';
 import { runScript } from '../connection/script.ts';
 import { makePermits } from './permits.ts';
-import { answeredScript, pauseScript, reserveScript } from './scripts.ts';
+import { answeredScript, lateScript, pauseScript, reserveScript } from './scripts.ts';
 import { makeRedisTime } from './server-time.ts';
 import { slackMaxMs } from './slot-slack.ts';
 import { makeStatusWatch, serviceIsDown } from './status-watch.ts';
@@ -34,10 +34,11 @@ export interface ApiBudgetLedgerParts {
   readonly faults?: RedisFaults;
 }
 
-/** A permit with its slot. `at`: the instant by this process's monotonic clock. */
+/** A permit with its slot. `at`: the instant by this process's monotonic clock. `number`: its place among all slots. */
 export interface Slot {
   readonly permit: string;
   readonly at: number;
+  readonly number: number;
 }
 
 export type Reservation =
@@ -74,10 +75,18 @@ const marginShare = 0.04;
 
 /**
  * A 429 lowers the rate for all daemons, because others use the limit as well. The rate takes one recovery time to return to
- * where it met the 429, and at most 1.65 more to the whole rate: 5.3 min in all with two minutes. If others always use part
- * of the limit, this costs 20 to 30 refusals an hour.
+ * where it met the 429, and at most 1.65 more to the whole rate. The first 429 at the whole rate has the shortest one. Each
+ * that comes before the rate is whole again doubles it. With the longest one that are 5.3 min in all. If others always use part of
+ * the limit, this costs 20 to 40 refusals an hour.
  */
-export const recoveryMs: DurationMs = 120_000;
+const recovery = { recoveryMinMs: 25_000, recoveryMaxMs: 120_000 };
+
+// A single 429 says that the last second had one request too many. When the next one comes, nearly half of it is over.
+const pauseGrowths = {
+  rate: { firstMs: 250, maxMs: 60_000 },
+  single: { firstMs: 1_000, maxMs: 60_000 },
+  down: { firstMs: 1_000, maxMs: 60_000 },
+};
 
 // The margin leaves 40 ms in a second: a quarter for the time between the slot and its reservation, a quarter until the
 // request is sent, and the rest for the network.
@@ -85,6 +94,15 @@ const missedMaxMs = (1_000 * marginShare) / 4;
 
 /** A slot that is older when its request could be sent is not used: late requests would be sent in a burst. */
 export const lateMaxMs: DurationMs = 2 * missedMaxMs;
+
+/**
+ * A request that leaves later after its slot than this moves later slots. Together with the network's spread it stays below the
+ * margin of a second.
+ */
+const leftLateMaxMs: DurationMs = 10;
+
+/** How much longer one request may travel than another. */
+const spreadMs: DurationMs = 25;
 
 // A slot is reserved when it is this near. One reserved further ahead is lost with every stall.
 const horizonMs = 100;
@@ -112,7 +130,12 @@ const faultName = 'the API budget';
 /** The keys of one access key: one hash tag, and only a hash of its id (P12). */
 export function apiBudgetKeys(keyPrefix: string, accessId: string) {
   const base = `${keyPrefix}:{budget:${hashHex(accessId, 16)}}`;
-  return { state: `${base}:state`, permits: `${base}:permits`, worked: `${base}:worked` };
+  return {
+    state: `${base}:state`,
+    permits: `${base}:permits`,
+    late: `${base}:late`,
+    worked: `${base}:worked`,
+  };
 }
 
 /**
@@ -121,7 +144,6 @@ export function apiBudgetKeys(keyPrefix: string, accessId: string) {
  */
 export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
   const { commands } = parts;
-  const { firstMs, maxMs } = parts.pauseGrowth ?? { firstMs: 1_000, maxMs: 60_000 };
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   const terms = termsOf(parts);
   const { faults } = parts;
@@ -155,9 +177,21 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
 
     giveBack: permits.giveBack,
 
+    /**
+     * A request leaves, after its slot: it may have connected first, or stored its intent. Where it is late, the slots of the
+     * second after it are later as well.
+     */
+    left: ({ at, number: slot }: Slot): void => {
+      if (performance.now() - at <= leftLateMaxMs) return;
+      const slotsMax = Math.ceil(parts.requestsPerSecond);
+      const args = { slot, slotsMax, untilUs: (1_000 + spreadMs) * 1_000 };
+      runScript(commands, lateScript, { keys, args }).catch(onFailed);
+    },
+
     /** @returns the length of the pause */
     pause: async (pause: Pause): Promise<DurationMs> => {
-      const args = { forMs: 0, reason: '', ...pause, firstMs, maxMs, recoveryMs };
+      const growth = parts.pauseGrowth ?? pauseGrowths[pause.kind];
+      const args = { forMs: 0, reason: '', ...pause, ...growth, ...recovery };
       const lastsMs = await runScript(commands, pauseScript, { keys, args });
       reportSuccess = true;
       if (pause.kind === 'down') statusWatch.learn(pause.reason);
@@ -201,7 +235,7 @@ function makeReserve(parts: {
 
   async function ask(args: ReserveArgs): Promise<Reservation> {
     const sentAt = performance.now();
-    const [nowUs, kind, waitUs, report, down, slotsUs] = await run({ ...terms, ...args });
+    const [nowUs, kind, waitUs, report, down, slotsUs, firstSlot] = await run({ ...terms, ...args });
     redisTime.observe({ sentAt, receivedAt: performance.now(), redisAt: nowUs / 1_000 });
     const single = report === 1;
     learn(single, down);
@@ -212,7 +246,7 @@ function makeReserve(parts: {
     const slots = slotsUs.map((us, index) => {
       const permit = args.wanted[index] ?? '';
       permits.hold(permit);
-      return { permit, at: redisTime.toMonotonic(us / 1_000) };
+      return { permit, at: redisTime.toMonotonic(us / 1_000), number: firstSlot + index };
     });
     return { kind, slots, single, isProbe: down !== '' };
   }
@@ -257,7 +291,6 @@ function termsOf({
     horizonUs: horizonMs * 1_000,
     moreHorizonUs: moreHorizonMs * 1_000,
     slackMaxUs: heldMaxMs * 1_000,
-    recoveryMs,
     permitsMax: concurrentRequests,
     permitLifeMs,
   };

@@ -3,22 +3,54 @@
 --
 -- Keys: state.
 -- Arguments: kind, `rate`, `single` for a throttled sign-in, or `down`; reason, why the service is down, or ''; forMs, how
--- long the service asked for, or 0; firstMs and maxMs, the limits between which pauses double; recoveryMs, after which the
--- rate is back where it met a 429.
+-- long the service asked for, or 0; firstMs and maxMs, the limits between which pauses double; recoveryMinMs and recoveryMaxMs,
+-- the limits between which recoveries double.
 -- Returns: how long the pause lasts from now, in ms.
 
 --@include state
 
+-- A 429 lowers the rate by this share. Two clients of one limit that both do so converge to equal shares.
+local usualBackOff = 0.2
+-- A lower rate does not help where 429s still come at this share. So many in a row show it.
+local lowShare = 0.15
+local lowHitsMax = 3
+-- Then few 429s lower the rate no more, for so long. Afterwards it is tried again.
+local strayUs = 20 * 60 * 1000000
+-- Few are one of so many requests in a minute, and so many at a low rate.
+local fewOf = 8
+local fewMax = 3
+
 local state = readState()
+
+local function lowerRate()
+  local share = shareNow(state)
+  redis.call('HSET', stateKey, 'refused', withMore('refused', minuteUs, 1), 'limited', withMore('limited', hourUs, 1))
+  local isFew = slidingCount('refused', minuteUs) <= math.max(fewMax, slidingCount('granted', minuteUs) / fewOf)
+  if isFew and nowUs < state.strayUntilUs then
+    return
+  end
+  local limitedShare, backOff, lowHits, strayUntilUs = share, usualBackOff, 0, 0
+  -- After a 429 at the whole rate the rate is soon whole again. Where it meets the next one sooner, others use the limit.
+  local recoveryMs = share > 0.999 and recoveryMinMs or math.min(2 * state.recoveryMs, recoveryMaxMs)
+  if isFew and share <= lowShare then
+    lowHits = state.lowHits + 1
+    if lowHits >= lowHitsMax then
+      limitedShare, backOff, recoveryMs = 1, 1 - share, recoveryMinMs
+      lowHits, strayUntilUs = 0, nowUs + strayUs
+    end
+  end
+  redis.call('HSET', stateKey, 'limitedShare', string.format('%.6f', limitedShare), 'limitedAtUs', whole(nowUs),
+    'backOff', string.format('%.6f', backOff), 'recoveryMs', whole(recoveryMs), 'lowHits', lowHits,
+    'strayUntilUs', whole(strayUntilUs))
+end
+
 local untilUs = nowUs + forMs * 1000
 if state.pausedUntilUs <= nowUs then
   local growthMs = math.min(math.max(state.growthMs * 2, firstMs), maxMs)
   redis.call('HSET', stateKey, 'growthMs', whole(growthMs))
   untilUs = math.max(untilUs, nowUs + growthMs * 1000)
   if kind == 'rate' then
-    local share = string.format('%.6f', shareNow(state, recoveryMs))
-    redis.call('HSET', stateKey, 'limitedShare', share, 'limitedAtUs', whole(nowUs))
-    redis.call('HSET', stateKey, 'limited', withMore('limited', hourUs, 1))
+    lowerRate()
   end
 end
 

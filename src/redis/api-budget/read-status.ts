@@ -3,7 +3,7 @@ import type { ReadApiBudgetStatus } from '../../orchestrator/ports/api-budget.ts
 import { type Outage, outageReasons } from '../../rollout/status/api-budget-status.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
-import { apiBudgetKeys, recoveryMs } from './ledger.ts';
+import { apiBudgetKeys } from './ledger.ts';
 import { statusScript } from './scripts.ts';
 
 export interface ReadApiBudgetStatusParts {
@@ -20,7 +20,7 @@ export interface ReadApiBudgetStatusParts {
 export function makeReadApiBudgetStatus(parts: ReadApiBudgetStatusParts): ReadApiBudgetStatus {
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   return async () => {
-    const reply = await runScript(parts.commands, statusScript, { keys, args: { recoveryMs } });
+    const reply = await runScript(parts.commands, statusScript, { keys, args: {} });
     const [used, rateLimited, kind, leftMs, down, downForMs, share] = reply;
     // The script returns durations, so that the clocks of Redis and this process need not agree.
     const now = parts.clock.now();

@@ -6,14 +6,13 @@ const number = z.number();
 
 export const reserveScript = defineScript({
   file: new URL('./reserve.lua', import.meta.url),
-  keys: ['state', 'permits'],
+  keys: ['state', 'permits', 'late'],
   args: {
     given: 'json',
     wanted: 'json',
     slackUs: 'number',
     spacingUs: 'number',
     marginShare: 'number',
-    recoveryMs: 'number',
     missedMaxUs: 'number',
     horizonUs: 'number',
     moreHorizonUs: 'number',
@@ -28,7 +27,15 @@ export const reserveScript = defineScript({
     number,
     text,
     z.array(number),
+    number,
   ]),
+});
+
+export const lateScript = defineScript({
+  file: new URL('./late.lua', import.meta.url),
+  keys: ['late'],
+  args: { slot: 'number', slotsMax: 'number', untilUs: 'number' },
+  result: number,
 });
 
 export const pauseScript = defineScript({
@@ -40,7 +47,8 @@ export const pauseScript = defineScript({
     forMs: 'number',
     firstMs: 'number',
     maxMs: 'number',
-    recoveryMs: 'number',
+    recoveryMinMs: 'number',
+    recoveryMaxMs: 'number',
   },
   result: number,
 });
@@ -56,6 +64,6 @@ export const answeredScript = defineScript({
 export const statusScript = defineScript({
   file: new URL('./status.lua', import.meta.url),
   keys: ['state'],
-  args: { recoveryMs: 'number' },
+  args: {},
   result: z.tuple([text, number, text, number, text, number, text]),
 });

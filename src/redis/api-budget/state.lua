@@ -2,15 +2,20 @@
 --
 -- A hash. Instants are microseconds of Redis's clock: at 400 requests a second a slot is 2,500 µs.
 --   nextUs                 the next free slot
+--   slots                  how many slots were given
 --   pausedUntilUs          the end of the last pause
 --   pausedAtUs, pausedFor  when that pause began, and its kind: rate, single or down
 --   single                 '1' while one request at a time may sign in
 --   down, downAtUs         why the service is down, and since when; one request at a time tests it
 --   growthMs               the length of the last pause
---   limitedShare           the share of the rate in use when the last 429 came, from 0 to 1
+--   limitedShare           the share of the rate in use when the last 429 that lowered it came, from 0 to 1
 --   limitedAtUs            when that was
---   granted, limited       slots by the minute and 429s by the hour, each `window count before`: the number of the
---                          window, its count, and the count of the window before it
+--   backOff, recoveryMs    the part of limitedShare that it took, and after how long the rate is back there
+--   lowHits                429s in a row that came at a low share
+--   strayUntilUs           until when few 429s do not lower the rate
+--   granted, refused       slots and 429s by the minute, each `window count before`: the number of the window, its count,
+--                          and the count of the window before it
+--   limited                429s by the hour, in the same way
 
 -- The longest pause. A longer one is an outage, which the next refusal reports again.
 local pauseMaxUs = 3600 * 1000000
@@ -19,8 +24,6 @@ local clockSlackUs = 1000000
 -- A week without requests outlasts every pause, permit and margin.
 local keptMs = 7 * 24 * 3600000
 
--- A 429 lowers the rate by this share. Two clients of one limit that both do so converge to equal shares.
-local backOff = 0.2
 -- The increase of the share in the second recovery time after a 429: 0.2 of the whole rate.
 local growth = 0.2
 -- Below this rate no upgrade would end in time. Then growing pauses protect the service.
@@ -43,7 +46,7 @@ end
 
 local function readState()
   local fields = redis.call('HMGET', stateKey, 'nextUs', 'pausedUntilUs', 'pausedAtUs', 'single', 'down', 'growthMs',
-    'limitedShare', 'limitedAtUs')
+    'limitedShare', 'limitedAtUs', 'slots', 'backOff', 'recoveryMs', 'lowHits', 'strayUntilUs')
   local pausedUntilUs = tonumber(fields[2] or '0')
   local pausedAtUs = tonumber(fields[3] or '0')
   local down = fields[5] or ''
@@ -59,6 +62,11 @@ local function readState()
     growthMs = tonumber(fields[6] or '0'),
     limitedShare = tonumber(fields[7] or '1'),
     limitedAtUs = tonumber(fields[8] or '0'),
+    slots = tonumber(fields[9] or '0'),
+    backOff = tonumber(fields[10] or '0'),
+    recoveryMs = tonumber(fields[11] or '1'),
+    lowHits = tonumber(fields[12] or '0'),
+    strayUntilUs = tonumber(fields[13] or '0'),
   }
 end
 
@@ -85,8 +93,8 @@ end
 -- The share of the rate that may be used now. After a 429 it follows the curve of CUBIC (RFC 9438): it grows quickly towards
 -- the share that met the 429, slowly around it, then ever faster. Little is lost where the limit remains, and the whole rate
 -- is soon back where it does not.
-local function shareNow(state, recoveryMs)
-  local recoveries = math.max(0, nowUs - state.limitedAtUs) / (recoveryMs * 1000)
-  local change = recoveries < 1 and state.limitedShare * backOff or growth
+local function shareNow(state)
+  local recoveries = math.max(0, nowUs - state.limitedAtUs) / (state.recoveryMs * 1000)
+  local change = recoveries < 1 and state.limitedShare * state.backOff or growth
   return math.max(shareMin, math.min(state.limitedShare + change * (recoveries - 1) ^ 3, 1))
 end

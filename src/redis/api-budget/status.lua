@@ -1,7 +1,6 @@
 -- Reads the status of the budget, without changes.
 --
 -- Keys: state.
--- Arguments: recoveryMs, after which the rate is back where it met a 429.
 -- Returns: requests a second over the last minute, with three decimals; 429s in the last hour; the kind of the pause
 -- (`rate`, `single`, `down`, or '' without one); its remaining time in ms, or 0; why the service is down, or ''; since how
 -- many ms, or -1; the share of the rate that may be used now, with three decimals.
@@ -35,5 +34,5 @@ return {
   leftMs,
   state.down,
   downForMs,
-  string.format('%.3f', shareNow(state, recoveryMs)),
+  string.format('%.3f', shareNow(state)),
 }

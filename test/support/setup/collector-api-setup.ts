@@ -18,6 +18,7 @@ function aBudget() {
   const grant = { single: false, isProbe: false };
   let held = 0;
   let successes = 0;
+  let lefts = 0;
   let refusal: Error | undefined;
   const budget: ApiBudget = {
     serviceDown: async (reason) => void standings.push(reason),
@@ -30,7 +31,10 @@ function aBudget() {
       const giveBack = () => {
         held -= 1;
       };
-      return { waitedMs: 7, ...grant, giveBack };
+      const left = () => {
+        lefts += 1;
+      };
+      return { waitedMs: 7, ...grant, left, giveBack };
     },
     pause: async (pause) => {
       pauses.push(pause);
@@ -48,6 +52,8 @@ function aBudget() {
     standings,
     held: () => held,
     successes: () => successes,
+    /** How many requests have left, by their grants. */
+    lefts: () => lefts,
     /** Later grants are probes of a service that is down. */
     markProbe: (isProbe: boolean) => void Object.assign(grant, { isProbe }),
     /** Later grants are marked as given in a `single` phase. */

@@ -163,6 +163,21 @@ describe('the fleet service', () => {
       },
     );
 
+    it('reports to its place when it leaves, after its intent (P8)', async () => {
+      const { fleet, budget } = await aCollectorApi((_request, response) =>
+        sendJson(response, 202, { id: '1', link: { rel: 'self', href: '/x' } }),
+      );
+      const seen: number[] = [];
+      const answer = await createTask(fleet, target, async () => {
+        seen.push(budget.lefts());
+        return true;
+      });
+      expect(answer).toMatchObject({ ok: true });
+      expect([...seen, budget.lefts()]).toEqual([0, 1]);
+      await createTask(fleet, target, async () => false);
+      expect(budget.lefts()).toBe(1);
+    });
+
     it('is not sent when it finds no connection within a second of its intent (P4)', async () => {
       let isAsked = false;
       let intentAt = Number.POSITIVE_INFINITY;

@@ -96,6 +96,46 @@ describe('a slot with slack', () => {
   });
 });
 
+describe('a request that leaves late', () => {
+  it('keeps a second to the one that comes as many slots later as a second has (P8)', async () => {
+    const { aLedger, pass } = aSharedBudget({ requestsPerSecond: 4 });
+    const ledger = aLedger();
+    const take = async () => {
+      const reservation = await ledger.reserve(1, 0);
+      if (reservation.kind !== 'granted') return reservation.kind;
+      for (const { permit } of reservation.slots) ledger.giveBack(permit);
+      return reservation.slots[0];
+    };
+    const first = await take();
+    if (typeof first !== 'object') throw new Error(String(first));
+    await pass(200);
+    ledger.left({ ...first, at: performance.now() - 200 });
+    await pass(60);
+    for (let slot = 2; slot <= 4; slot += 1) {
+      expect(await take()).toMatchObject({ number: slot });
+      await pass(260);
+    }
+    // 1,040 ms after the first slot, and 840 ms after its request.
+    expect(await take()).toBe('far');
+    await pass(190);
+    expect(await take()).toMatchObject({ number: 5 });
+  });
+
+  it.each([0, 5])('moves nothing when it is %i ms late, which the margin covers', async (lateMs) => {
+    const { aLedger, pass } = aSharedBudget({ requestsPerSecond: 4 });
+    const ledger = aLedger();
+    for (let slot = 1; slot <= 5; slot += 1) {
+      const reservation = await ledger.reserve(1, 0);
+      if (reservation.kind !== 'granted') throw new Error(`${slot}: ${reservation.kind}`);
+      for (const each of reservation.slots) {
+        ledger.left({ ...each, at: performance.now() - lateMs });
+        ledger.giveBack(each.permit);
+      }
+      await pass(260);
+    }
+  });
+});
+
 describe('a pause', () => {
   it('stops all daemons; ten concurrent 429s count as one (P8)', async () => {
     const pauseGrowth = { firstMs: 10 * minute, maxMs: 60 * minute };
@@ -164,6 +204,16 @@ describe('the rate after a 429', () => {
     return { ...shared, limit, allowed };
   }
 
+  it('is whole again within half a minute after a single one', async () => {
+    const { limit, allowed, pass } = aLimitedBudget();
+    for (let times = 0; times < 2; times += 1) {
+      await limit();
+      expect(await allowed()).toBe(16);
+      await pass(30_000);
+      expect(await allowed()).toBe(20);
+    }
+  });
+
   it('drops by a fifth for each 429, and recovers fully in less than six minutes', async () => {
     const { limit, allowed, pass } = aLimitedBudget();
     expect(await allowed()).toBe(20);
@@ -173,7 +223,35 @@ describe('the rate after a 429', () => {
       seen.push(await allowed());
       await pass(minute);
     }
-    expect(seen).toEqual([10, 12, 13, 13, 17, 20]);
+    expect(seen).toEqual([10, 13, 13, 15, 20, 20]);
+  });
+
+  it('no longer drops when few 429s come at any rate, until they are many', async () => {
+    const { aLedger, limit, allowed, pass } = aLimitedBudget();
+    const ledger = aLedger();
+    const requestsBetween = async (count: number): Promise<void> => {
+      for (let sent = 0; sent < count; sent += 1) {
+        const reservation = await ledger.reserve(1, 0);
+        if (reservation.kind !== 'granted') throw new Error(reservation.kind);
+        for (const { permit } of reservation.slots) ledger.giveBack(permit);
+        await pass(600);
+      }
+    };
+    const seen: number[] = [];
+    for (let times = 0; times < 14; times += 1) {
+      await limit();
+      seen.push(await allowed());
+      await requestsBetween(10);
+    }
+    // One of ten requests is refused at each rate, so the rate is not the cause.
+    expect(seen.slice(0, 9)).toEqual(seen.slice(0, 9).toSorted((a, b) => b - a));
+    expect(Math.min(...seen)).toBe(2);
+    await pass(30_000);
+    expect(await allowed()).toBe(20);
+    await limit();
+    expect(await allowed()).toBe(20);
+    for (let times = 0; times < 20; times += 1) await limit();
+    expect(await allowed()).toBeLessThan(10);
   });
 
   it('is never below a tenth, however many 429s there are', async () => {

@@ -11,6 +11,7 @@ function aLedger(reservationAt: (now: number) => Reservation): ApiBudgetLedger {
   return {
     reserve: async () => reservationAt(performance.now()),
     giveBack: () => undefined,
+    left: () => undefined,
     pause: async () => 0,
     succeeded: async () => undefined,
     serviceUp: async () => undefined,
@@ -21,7 +22,7 @@ function aLedger(reservationAt: (now: number) => Reservation): ApiBudgetLedger {
 
 const slotAt = (at: number): Reservation => ({
   kind: 'granted',
-  slots: [{ permit: 'a permit', at }],
+  slots: [{ permit: 'a permit', at, number: 1 }],
   single: false,
   isProbe: false,
 });
