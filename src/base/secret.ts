@@ -28,6 +28,9 @@ export class Secret {
   }
 }
 
+/** A shorter access key may be an ordinary word: it is not hidden in names, and `config check` warns of it. */
+export const hiddenKeyLengthMin = 8;
+
 /**
  * Every form in which a response may repeat these credentials: verbatim, and as JSON, URLs and Base64 encode them. The
  * longest come first, because one may contain another.

@@ -28,6 +28,7 @@ import { makeBackgroundTasks } from './background-tasks.ts';
 import type { DaemonContext } from './daemon-context.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
+import { hashSettings } from './hash-settings.ts';
 import { nameConfigs } from './live-config.ts';
 import { makeQueueErrorReporter } from './queue-errors.ts';
 
@@ -64,6 +65,7 @@ export function makeEngine(context: DaemonContext) {
     followsSchedule,
     readAccount: async () => Object.values(await readMark()).join(' '),
     own: nameConfigs(config.service.baseUrl, live.rollouts),
+    readSettings: () => hashSettings(live.running()),
   });
   const names = makeQueueNames(keyPrefix);
   const keptWrites = makeKeptWrites({

@@ -98,7 +98,8 @@ function changedKeys(running: AccountConfig, next: AccountConfig): readonly stri
   });
 }
 
-const writtenKeys: Readonly<Record<string, string>> = {
+/** Names of keys in the file, where those of the loaded config differ. */
+export const writtenKeys: Readonly<Record<string, string>> = {
   historyMs: 'history',
   'service.requestTimeoutMs': 'service.requestTimeout',
   'service.ca': 'service.caFile',
@@ -108,7 +109,7 @@ const writtenKeys: Readonly<Record<string, string>> = {
 
 function differingKeys(before: unknown, after: unknown, key: string): readonly string[] {
   const inner = key.split('.').length === 1 && isPlain(before) && isPlain(after);
-  if (!inner) return plain(before) === plain(after) ? [] : [key];
+  if (!inner) return revealedJson(before) === revealedJson(after) ? [] : [key];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const child = (name: string) => (key === '' ? name : `${key}.${name}`);
   return [...names].flatMap((name) => differingKeys(before[name], after[name], child(name)));
@@ -118,8 +119,8 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
 }
 
-/** For comparisons only: it may contain secrets. */
-function plain(value: unknown): string | undefined {
+/** For comparisons only: it contains secrets. */
+export function revealedJson(value: unknown): string | undefined {
   return JSON.stringify(revealed(value));
 }
 

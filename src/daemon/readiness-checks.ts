@@ -9,7 +9,7 @@ import type { Outbox, ReceiverFailure } from '../orchestrator/ports/notification
 import type { ReportProblem } from '../orchestrator/report/keep-reports.ts';
 import type { ClockWatch } from '../redis/connection/clock-watch.ts';
 import type { BrokenRecords } from '../redis/schema/unreadable-records.ts';
-import { configWords } from '../rollout/messages/configs.ts';
+import { configWords, settingsWords } from '../rollout/messages/configs.ts';
 import { healthWords } from '../rollout/messages/daemon-health.ts';
 import type { Receiver } from '../rollout/model/receiver.ts';
 import type { Outage } from '../rollout/status/api-budget-status.ts';
@@ -120,11 +120,11 @@ export function clockReadiness(
 }
 
 /**
- * Checks whether the config file is valid, and all daemons have the same policies. Failures leave the daemon ready: it
+ * Checks whether the config file is valid, and all daemons have the same config. Failures leave the daemon ready: it
  * uses the last valid config, and configs differ for a while during each deploy.
  */
 export function configReadiness(
-  configs: Pick<Configs, 'statuses'>,
+  configs: Pick<Configs, 'statuses' | 'settings'>,
   { at, problem }: ReloadStatus,
 ): ReadinessCheck {
   if (problem !== undefined) {
@@ -132,8 +132,9 @@ export function configReadiness(
     return { ok: true, kind: 'refused', since: at, reason };
   }
   const words = [...configs.statuses()].flatMap(([policy, status]) => configWords(policy, status) ?? []);
-  const reason = words.length === 0 ? healthWords.configAgreed : words.join('; ');
-  return { ok: true, reason };
+  const settings = configs.settings();
+  const all = [...words, ...(settings === undefined ? [] : [settingsWords(settings)])];
+  return { ok: true, reason: all.length === 0 ? healthWords.configAgreed : all.join('; ') };
 }
 
 /**

@@ -75,6 +75,7 @@ const noteLevels: Readonly<Partial<Record<DaemonNote['event'], LogLevel>>> = {
   'policy.orphaned': 'warn',
   'rollout.foreign': 'error',
   'config.outdated': 'warn',
+  'config.settingsDiffer': 'warn',
   'config.refused': 'error',
   'redis.unreachable': 'warn',
   'redis.unwritable': 'error',

@@ -4,7 +4,7 @@ import { configOf, type Environment } from '../../src/config/load/load-config.ts
 import { ConfigError } from '../../src/config/source/config-error.ts';
 import { parseYaml } from '../../src/config/source/yaml-source.ts';
 
-const service = 'service: { baseUrl: https://api.example.com/api, accessId: id, accessKey: key }\n';
+const service = 'service: { baseUrl: https://api.example.com/api, accessId: id, accessKey: a-long-key }\n';
 
 /** Reads YAML text as the file `config.yaml`. @throws ConfigError */
 export function readConfig(text: string, environment: Environment = {}): Config {

@@ -10,7 +10,7 @@ import { showInstant } from '../shell/show-instant.ts';
  * @param onlyTrouble leave out the scans that did not fail
  */
 export function renderPolicies(
-  { notReady, configProblem, notificationProblems = [], reports, policies }: PolicyStatuses,
+  { notReady, configProblem, configDifference, notificationProblems = [], reports, policies }: PolicyStatuses,
   now: EpochMs,
   { onlyTrouble = false }: { readonly onlyTrouble?: boolean } = {},
 ): readonly string[] {
@@ -18,6 +18,7 @@ export function renderPolicies(
   return [
     ...(notReady === undefined ? [] : [`not ready ${toPrintable(notReady)}`]),
     ...(configProblem === undefined ? [] : [`config    ${toPrintable(`${refusedWords} ${configProblem}`)}`]),
+    ...(configDifference === undefined ? [] : [`config    ${toPrintable(configDifference)}`]),
     ...notificationProblems.map((words) => `notify    ${toPrintable(words)}`),
     ...reportLines(reports, onlyTrouble),
     ...policies.flatMap(({ policy, config }) => {

@@ -1,4 +1,4 @@
-import { echoedForms } from '../../base/secret.ts';
+import { echoedForms, hiddenKeyLengthMin } from '../../base/secret.ts';
 import { basicToken } from '../../base/url-authority.ts';
 import { accountConfigsOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
@@ -33,9 +33,6 @@ export function chooseRedis(config: Config, option: string | undefined): RedisCo
   return { keyPrefix, url: option, ...(ca !== undefined && { ca }) };
 }
 
-// A shorter secret may be an ordinary word. With a key of one letter, no output would be readable.
-const hiddenFromLength = 8;
-
 /**
  * Every form in which a service could send back our credentials and other secrets of ours. Commands that show answers of a
  * service redact these texts (P12).
@@ -44,7 +41,7 @@ export function echoedSecretsOf(config: Config): readonly string[] {
   const accessIds = accountConfigsOf(config).map(({ service }) => service.accessId.reveal());
   const redis = config.redis === undefined ? 'embedded' : redisConfigOf(config.redis);
   const secrets = [...secretsOf(config, redis), ...accessIds];
-  return echoedForms(secrets.filter(({ length }) => length >= hiddenFromLength));
+  return echoedForms(secrets.filter(({ length }) => length >= hiddenKeyLengthMin));
 }
 
 /** Every secret of a config: no log line may show one (P12). */

@@ -84,10 +84,9 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
   );
   const addresses = makeServiceAddresses(sessions.at(parts.baseUrl));
 
-  const credentials = [accessId, accessKey, basicToken({ name: accessId, password: accessKey })];
-  const redactor = (kind: TextKind): ((text: string) => string) => {
-    return makeRedactor([...credentials, ...sessions.secrets()], kind);
-  };
+  const keys = [accessKey, basicToken({ name: accessId, password: accessKey })];
+  const redactor = (kind: TextKind): ((text: string) => string) =>
+    makeRedactor({ keys, others: [accessId, ...sessions.secrets()] }, kind);
   const sender = makeRequestSender({
     budget,
     clock,

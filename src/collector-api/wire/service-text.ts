@@ -1,4 +1,5 @@
 import { cutText } from '../../base/safe-text.ts';
+import { hiddenKeyLengthMin } from '../../base/secret.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 
 /** The use of a text, which determines how short a secret in it may be and still be removed. */
@@ -10,19 +11,33 @@ export type TextKind =
   | 'words'
   /**
    * A name, a build or an address, by which collectors are chosen and compared. Removing a short cookie such as `web1`
-   * must not make two of them equal (P5). Access keys and their encodings are far longer.
+   * must not make two of them equal (P5).
    */
   | 'values';
 
-const lengthMin: Readonly<Record<TextKind, number>> = { words: 4, values: 16 };
+/** Secrets of a client. */
+export interface ServiceSecrets {
+  /** The access key and its encodings, which no name contains by chance. */
+  readonly keys: readonly string[];
+  /** The access id, cookies, and other values that may be ordinary words. */
+  readonly others: readonly string[];
+}
+
+const lengthMin: Readonly<Record<keyof ServiceSecrets, Readonly<Record<TextKind, number>>>> = {
+  keys: { words: 4, values: hiddenKeyLengthMin },
+  others: { words: 4, values: 16 },
+};
 
 /** Makes a function that removes these secrets from texts of the service, verbatim and URL-encoded (P12). */
-export function makeRedactor(secrets: readonly string[], kind: TextKind): (text: string) => string {
-  const forms = new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]));
-  const removed = [...forms]
-    .filter((form) => form.length >= lengthMin[kind])
-    // The longest come first, because one may contain another.
-    .sort((a, b) => b.length - a.length);
+export function makeRedactor(secrets: ServiceSecrets, kind: TextKind): (text: string) => string {
+  const formsOf = (of: keyof ServiceSecrets) =>
+    secrets[of]
+      .flatMap((secret) => [secret, encodeURIComponent(secret)])
+      .filter((form) => form.length >= lengthMin[of][kind]);
+  // The longest come first, because one may contain another.
+  const removed = [...new Set([...formsOf('keys'), ...formsOf('others')])].sort(
+    (a, b) => b.length - a.length,
+  );
   const shortest = removed.at(-1)?.length ?? Number.POSITIVE_INFINITY;
   // Most of the million texts of a large inventory are too short to contain one.
   return (text) =>

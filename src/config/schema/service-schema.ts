@@ -48,7 +48,9 @@ export const ServiceSchema = z
     accessIdFile: secretFile('the access id', 'accessId'),
     accessKey: secretText(unprintable)
       .exactOptional()
-      .describe(`The access key. Take it from the environment: \${UPWAVE_ACCESS_KEY}.`),
+      .describe(
+        `The access key. Take it from the environment: \${UPWAVE_ACCESS_KEY}. A key of 8 characters or more is hidden where the service repeats it.`,
+      ),
     accessKeyFile: secretFile('the access key', 'accessKey'),
     caFile: filePath()
       .exactOptional()

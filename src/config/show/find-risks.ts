@@ -2,13 +2,14 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isLoopbackHost } from '../../base/loopback.ts';
 import { unlessRefused } from '../../base/node-errors.ts';
+import { hiddenKeyLengthMin } from '../../base/secret.ts';
 import { isSearchGate } from '../../rollout/model/policy.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
 import { accountConfigsOf } from '../account-configs.ts';
-import type { Config, RedisConfig } from '../config.ts';
+import type { Config, RedisConfig, ServiceConfig } from '../config.ts';
 
 /**
- * Finds settings that are allowed but risky: secrets that travel without TLS (P12), secret files that everybody may read or
+ * Finds settings that are allowed but risky: secrets that travel without TLS or are too short to be hidden (P12), secret files that everybody may read or
  * change, and a report directory that cannot be written.
  * @returns one sentence for each risk, for the operator; empty without risks
  */
@@ -27,17 +28,24 @@ export function findRisks(config: Config): readonly string[] {
   const files = gates.flatMap(({ gate }) => [gate.tokenFile, 'urlFile' in gate ? gate.urlFile : undefined]);
   return [
     ...accountConfigsOf(config).flatMap(({ account, service }) =>
-      isReadOnTheWay(service.baseUrl)
-        ? [
-            `the access key goes to ${account === undefined ? 'service' : `accounts.${account}`}.baseUrl without TLS; write https://`,
-          ]
-        : [],
+      serviceRisks(account === undefined ? 'service' : `accounts.${account}`, service),
     ),
     ...redisPassword(config.redis),
     ...tokens,
     ...config.notify.flatMap(receiverRisk),
     ...(config.report === undefined ? [] : reportRisk(config.report.directory)),
     ...[...new Set([...secretFiles, ...files])].flatMap((path) => (path === undefined ? [] : openFile(path))),
+  ];
+}
+
+function serviceRisks(key: string, { baseUrl, accessKey }: ServiceConfig): readonly string[] {
+  return [
+    ...(isReadOnTheWay(baseUrl) ? [`the access key goes to ${key}.baseUrl without TLS; write https://`] : []),
+    ...(accessKey.reveal().length < hiddenKeyLengthMin
+      ? [
+          `${key}.accessKey has fewer than ${hiddenKeyLengthMin} characters, so it is not hidden where the service repeats it in a name; access keys have 64`,
+        ]
+      : []),
   ];
 }
 

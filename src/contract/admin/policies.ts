@@ -42,6 +42,12 @@ export const PolicyStatusesBody = z
       .describe(
         'What is wrong with the config file. Until it is corrected, this daemon uses the last valid config. Absent: nothing.',
       ),
+    configDifference: z
+      .string()
+      .exactOptional()
+      .describe(
+        'How the config of this daemon differs from those of other running daemons outside of the policies; absent: it does not.',
+      ),
     notificationProblems: listOf(z.string())
       .exactOptional()
       .describe('Receivers whose notifications fail, and why; absent: none.'),

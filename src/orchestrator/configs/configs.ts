@@ -1,7 +1,12 @@
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
-import { configWords } from '../../rollout/messages/configs.ts';
+import { configWords, healthyConfigWords, settingsWords } from '../../rollout/messages/configs.ts';
 import type { ConfigVersion } from '../../rollout/reload/follow-config.ts';
-import { type ConfigStatus, judgeConfig } from '../../rollout/reload/newest-config.ts';
+import {
+  type ConfigStatus,
+  compareSettings,
+  judgeConfig,
+  type SettingsDifference,
+} from '../../rollout/reload/newest-config.ts';
 import type { ConfigRegister, LivingDaemons, NamedConfig } from '../ports/config-register.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 
@@ -30,6 +35,7 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
   let statuses: ReadonlyMap<string, ConfigStatus> = new Map();
   let hashes: ReadonlyMap<string, string> = new Map();
   let askedAt: EpochMs = 0;
+  let settings: SettingsDifference | undefined;
   /** Since when this daemon has reported its config of a policy, by the clock of Redis. */
   const reportedSince = new Map<string, EpochMs>();
   /** Policies for which another daemon had a newer config since then, or may have had one while this daemon was silent. */
@@ -69,9 +75,18 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     for (const [policy, status] of judged) {
       const was = before.get(policy)?.kind ?? 'agreed';
       if (was === status.kind) continue;
-      const reason = configWords(policy, status) ?? `all daemons have the same config of ${policy} again`;
+      const reason = configWords(policy, status) ?? healthyConfigWords.policy(policy);
       sink.note({ event: `config.${eventOf[status.kind]}`, policy, reason });
     }
+    noteSettings(compareSettings(living.settings ?? [], others));
+  };
+  const noteSettings = (now: SettingsDifference | undefined): void => {
+    const [before, after] = [settings, now].map((each) => each && settingsWords(each));
+    settings = now;
+    if (before === after) return;
+    if (after === undefined)
+      sink.note({ event: 'config.settingsAgree', reason: healthyConfigWords.settings });
+    else sink.note({ event: 'config.settingsDiffer', reason: after });
   };
   return {
     /** Reports that this daemon is alive, and compares all its policies again. */
@@ -83,6 +98,8 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     },
     /** The statuses at the last beat, without policies on which all daemons agree. */
     statuses: (): ReadonlyMap<string, ConfigStatus> => statuses,
+    /** How the config outside of the policies differed at the last beat; undefined if all daemons agree. */
+    settings: (): SettingsDifference | undefined => settings,
     /**
      * The version of this daemon's config, if it may set the limits of a running rollout. Undefined if another daemon has a
      * newer config, if this daemon scans only once beside others, or if the last beat is too old: a suspended daemon must

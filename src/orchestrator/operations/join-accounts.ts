@@ -154,11 +154,13 @@ async function pageOlder(
 function joinPolicies(statuses: readonly PolicyStatuses[]): PolicyStatuses {
   const [first] = statuses;
   const problems = [...new Set(statuses.flatMap(({ notificationProblems = [] }) => notificationProblems))];
+  const configDifference = statuses.find((each) => each.configDifference !== undefined)?.configDifference;
   return {
     // These belong to the process, so they are the same in each account: file, Redis, reports.
     ...first,
     policies: statuses.flatMap(({ policies }) => policies),
     orphans: statuses.flatMap(({ orphans }) => orphans),
+    ...(configDifference !== undefined && { configDifference }),
     ...(problems.length > 0 && { notificationProblems: problems }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
+import { settingsWords } from '../../rollout/messages/configs.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd } from '../../rollout/model/rollout.ts';
 import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
@@ -35,6 +36,8 @@ export interface PolicyStatuses {
   readonly notReady?: string;
   /** The mistakes in the config file, while the answering daemon uses the last valid config; absent: none. */
   readonly configProblem?: string;
+  /** How the config of the answering daemon differs from those of the others outside of the policies; absent: it does not. */
+  readonly configDifference?: string;
   /** Failing receivers of notifications, one sentence for each; absent: none. */
   readonly notificationProblems?: readonly string[];
   /** Where reports of ended rollouts are written, and why this daemon cannot; absent: nowhere. */
@@ -48,7 +51,7 @@ export interface ListPoliciesParts extends FindOrphansParts {
   readonly policies: readonly string[];
   readonly forecast: ScanForecast;
   /** Default: all daemons agree. */
-  readonly configs?: Pick<Configs, 'statuses' | 'versionOf' | 'living'>;
+  readonly configs?: Pick<Configs, 'statuses' | 'versionOf' | 'living' | 'settings'>;
   /** The policies of the config. */
   readonly rollouts?: readonly Policy[];
 }
@@ -60,8 +63,10 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
     findOrphans(parts).then((found) => found.filter(({ state }) => !isRolloutEnd(state))),
     findSuperseded(parts),
   ]);
+  const difference = parts.configs?.settings();
   return {
     orphans,
+    ...(difference !== undefined && { configDifference: settingsWords(difference) }),
     policies: parts.policies.map((policy) => {
       const own = entries.filter((entry) => entry.policy === policy);
       const last = latestScan(own);

@@ -1,5 +1,10 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
-import { configWords, reloadWords, removedPolicyWords } from '../../rollout/messages/configs.ts';
+import {
+  configWords,
+  reloadWords,
+  removedPolicyWords,
+  settingsWords,
+} from '../../rollout/messages/configs.ts';
 import { isForeign } from '../../rollout/model/account.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { withCurrentLimits } from '../../rollout/reload/follow-config.ts';
@@ -95,6 +100,7 @@ export function makeReload<Next extends NextConfig>(
       await parts.register.audit({ event: 'config.reloaded', subject: 'config', by, at, reason: words });
     await parts.configs.beat();
     const rollouts = await followConfigs(parts, by);
+    const difference = parts.configs.settings();
     return {
       kind: isUnchanged ? 'unchanged' : 'reloaded',
       policies,
@@ -104,6 +110,7 @@ export function makeReload<Next extends NextConfig>(
       warnings: [
         ...(await warnOfOrphans(parts, policies)),
         ...[...parts.configs.statuses()].flatMap(([policy, each]) => configWords(policy, each) ?? []),
+        ...(difference === undefined ? [] : [settingsWords(difference)]),
       ],
     };
   };

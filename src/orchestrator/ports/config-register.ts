@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { LivingDaemon, PolicyConfig } from '../../rollout/reload/newest-config.ts';
+import type { LivingDaemon, PolicyConfig, SettingHash } from '../../rollout/reload/newest-config.ts';
 
 /** A policy of this daemon's config, with a hash of its content. */
 export type NamedConfig = Pick<PolicyConfig, 'policy' | 'hash'>;
@@ -12,6 +12,8 @@ export interface LivingDaemons {
   /** When this beat was, by the clock of Redis. */
   readonly beatAt: EpochMs;
   readonly others: readonly LivingDaemon[];
+  /** This daemon's config outside of its policies. */
+  readonly settings?: readonly SettingHash[];
 }
 
 /** Where daemons report that they are alive, and which config they have. */

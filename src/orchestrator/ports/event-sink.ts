@@ -65,6 +65,8 @@ export type DaemonNote =
       readonly policy: string;
       readonly reason: string;
     }
+  /** The running daemons have different configs outside of the policies, such as receivers; or they agree again. */
+  | { readonly event: 'config.settingsDiffer' | 'config.settingsAgree'; readonly reason: string }
   /** The config was read again, with its differences; or it has mistakes, and nothing was changed. */
   | { readonly event: 'config.reloaded'; readonly by: string; readonly at: EpochMs; readonly reason: string }
   | { readonly event: 'config.refused'; readonly by: string; readonly reason: string }

@@ -16,7 +16,7 @@ export const perLaneMin = 2;
 export const eventsKeptMax = 10_000;
 
 /** How many events of the rollout itself are stored beyond these: its plan, verbs, waves, gates and holds. */
-export const milestonesKeptMax = 5_000;
+const milestonesKeptMax = 5_000;
 
 /** Enough to read all stored events. Redis trims whole nodes, of a hundred events each. */
 export const eventsReadMax = eventsKeptMax + milestonesKeptMax + 200;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { DurationMs } from '../../base/time.ts';
 import type { ConfigRegister, NamedConfig } from '../../orchestrator/ports/config-register.ts';
+import type { SettingHash } from '../../rollout/reload/newest-config.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { beatScript } from './scripts.ts';
@@ -22,6 +23,7 @@ const heartbeat = z.object({
     z.array(z.object({ policy: z.string(), hash: z.string(), generation: z.number() })),
     z.object({}).transform(() => []),
   ]),
+  settings: z.array(z.object({ key: z.string(), hash: z.string() })).exactOptional(),
 });
 
 /**
@@ -35,8 +37,10 @@ export function makeRedisConfigRegister(parts: {
   /** Identifies this daemon's account for the others, without credentials (P12). */
   readonly readAccount: () => Promise<string>;
   readonly own: readonly NamedConfig[];
+  /** The rest of the config in force. Default: not compared. */
+  readonly readSettings?: () => readonly SettingHash[];
 }): ConfigRegister {
-  const { commands, keyPrefix, followsSchedule, readAccount } = parts;
+  const { commands, keyPrefix, followsSchedule, readAccount, readSettings } = parts;
   let { own } = parts;
   let renewed: readonly NamedConfig[] = [];
   const keys = { daemons: `${keyPrefix}:{leader}:daemons`, generations: `${keyPrefix}:{leader}:configs` };
@@ -47,7 +51,8 @@ export function makeRedisConfigRegister(parts: {
       const account = await readAccount();
       // A heartbeat after `leave` would keep this daemon in the list for ten seconds.
       if (hasLeft) return { account, own: [], beatAt: 0, others: [] };
-      const body = JSON.stringify({ followsSchedule, account, configs: own });
+      const settings = readSettings?.();
+      const body = JSON.stringify({ followsSchedule, account, configs: own, settings });
       const renewing = renewed;
       const renewedConfigs = renewing.map(({ policy, hash }) => `${policy}\n${hash}`);
       const answer = await runScript(commands, beatScript, {
@@ -66,6 +71,7 @@ export function makeRedisConfigRegister(parts: {
         own: self?.configs ?? [],
         beatAt: self?.beatAt ?? 0,
         others: living.filter((each) => each.daemon !== daemon),
+        ...(settings === undefined ? {} : { settings }),
       };
     },
     replace: (present) => {

@@ -9,7 +9,7 @@ interface AwaitedWave {
 }
 
 /** How many members start once a wave opens: those that wait, without those of held strata. */
-export function countStarting({ counts, setAside }: AwaitedWave): number {
+function countStarting({ counts, setAside }: AwaitedWave): number {
   return Math.max(0, counts.pending + counts.retrying - setAside);
 }
 

@@ -1,6 +1,6 @@
 import type { RolloutState } from '../../base/vocabulary.ts';
 import type { PolicyDifference } from '../model/policy.ts';
-import type { ShownConfigStatus } from '../reload/newest-config.ts';
+import type { SettingsDifference, ShownConfigStatus } from '../reload/newest-config.ts';
 import type { ReloadChanges } from '../reload/policy-difference.ts';
 import { stateWords } from './sentences.ts';
 
@@ -18,6 +18,18 @@ export function configWords(policy: string, status: ShownConfigStatus): string |
       return `The limits of the running rollout of ${policy} come from a newer config, which no running daemon has. Restart the daemons to apply their config, or give them the newer one`;
   }
 }
+
+/** How this daemon's config differs from those of the others outside of the policies, and what to do. */
+export function settingsWords({ keys, others }: SettingsDifference): string {
+  const have = others === 1 ? '1 daemon has' : `${others} daemons have`;
+  return `${have} another config of ${keys.join(', ')}. The daemon that leads uses its own, so messages to receivers may be missing. Give all daemons the same config, then run upwave reload, or restart them`;
+}
+
+/** What is reported once configs agree again. */
+export const healthyConfigWords = {
+  policy: (policy: string) => `all daemons have the same config of ${policy} again`,
+  settings: 'all daemons have the same config outside of the policies again',
+};
 
 /** `concurrency 50 → 5, freezes none → 2026-12-20T00:00–2027-01-04T00:00 UTC`. */
 export function differenceWords(differences: readonly PolicyDifference[]): string {

@@ -38,7 +38,7 @@ export const healthWords = {
   redisAway: (place: string, cause: string | undefined) =>
     `no connection to ${place}${cause === undefined ? '' : `: ${cause}`}`,
   redisFault: (place: string, fault: string) => `${place} answers with an error: ${fault}`,
-  configAgreed: 'all daemons have the same config of each policy',
+  configAgreed: 'all daemons have the same config',
   configRefused: (problem: string) =>
     `the config file has mistakes, so this daemon still uses the config that it read before: ${problem}`,
   clockUnknown: "not compared with Redis's clock yet",

@@ -10,6 +10,40 @@ export interface LivingDaemon {
   readonly beatAt: EpochMs;
   /** Its config of each policy. */
   readonly configs: readonly PolicyConfig[];
+  /** Its config outside of the policies; absent in earlier versions. */
+  readonly settings?: readonly SettingHash[];
+}
+
+/** A key of the config outside of the policies, such as `notify`, with a hash of its content. */
+export interface SettingHash {
+  readonly key: string;
+  readonly hash: string;
+}
+
+/** How the config of a daemon differs from those of others outside of the policies. */
+export interface SettingsDifference {
+  /** The keys that differ, in the order of the own config. */
+  readonly keys: readonly string[];
+  /** How many other daemons have something else there. */
+  readonly others: number;
+}
+
+/**
+ * Compares the config outside of the policies with those of the other running daemons; undefined if all agree. The access
+ * key is the key of the hashes, so a daemon with another one differs in all of them: that counts as its `service` alone.
+ */
+export function compareSettings(
+  own: readonly SettingHash[],
+  others: readonly LivingDaemon[],
+): SettingsDifference | undefined {
+  const differing = others.map(({ settings = [] }) => {
+    const hashes = new Map(settings.map(({ key, hash }) => [key, hash]));
+    const some = own.filter(({ key, hash }) => hashes.has(key) && hashes.get(key) !== hash);
+    return some.length > 1 && some.length === own.length ? some.filter(({ key }) => key === 'service') : some;
+  });
+  const keys = own.filter((each) => differing.some((some) => some.includes(each))).map(({ key }) => key);
+  if (keys.length === 0) return undefined;
+  return { keys, others: differing.filter((some) => some.length > 0).length };
 }
 
 /** Identifies a policy's config. */

@@ -64,6 +64,21 @@ describe.concurrent('daemons with several configs', () => {
     expect(events.filter(({ event }) => event === 'rollout.tied')).toHaveLength(1);
   });
 
+  it('report receivers that only one of them has, in log, status and /readyz', async (test) => {
+    const night = await aNight(test);
+    const one = await night.startDaemon();
+    const other = await night.startDaemon({
+      notify: [{ slack: { url: 'http://127.0.0.1:9/a-secret-path' } }],
+    });
+    const words = '1 daemon has another config of notify';
+    await until('the second to say so', () => other.reported('config.settingsDiffer').length > 0);
+    expect((await other.operations.listPolicies()).configDifference).toContain(words);
+    expect((await other.get('/readyz')).text).toContain(words);
+    await until('the first to say so', () => one.reported('config.settingsDiffer').length > 0);
+    await other.daemon.close();
+    await until('the first to agree again', () => one.reported('config.settingsAgree').length > 0);
+  });
+
   it('leave scans to the newest config: the older one adds no collector that the newest excludes, and reports it (P5)', async (test) => {
     const waves = [
       { name: 'canary', size: 4, soak: '0s' },

@@ -104,7 +104,7 @@ export async function aDaemonNight(input: NightInput, atEnd: AtEnd) {
     record: () => service.record.snapshot(),
     /** @param changes what its config says otherwise than the night's: of the service section, and of the policy */
     startDaemon: async (
-      changes: Pick<NightInput, 'service' | 'rollout' | 'recordVersion' | 'clocks'> = {},
+      changes: Pick<NightInput, 'service' | 'rollout' | 'notify' | 'recordVersion' | 'clocks'> = {},
     ) => {
       const service = { ...input.service, ...changes.service };
       const changed = { ...input, ...changes, service, rollout: { ...input.rollout, ...changes.rollout } };

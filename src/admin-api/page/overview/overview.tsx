@@ -49,12 +49,13 @@ export function Overview() {
 /** Problems that keep the daemon from working, or from reporting. */
 function DaemonProblems() {
   if (policies.value === undefined) return null;
-  const { notReady, configProblem, notificationProblems = [], reports } = policies.value;
+  const { notReady, configProblem, configDifference, notificationProblems = [], reports } = policies.value;
   const problems = [
     ...(notReady === undefined ? [] : [`The daemon cannot work. ${notReady}`]),
     ...(configProblem === undefined
       ? []
       : [`The config file has errors. The daemon uses the last valid config. ${configProblem}`]),
+    ...(configDifference === undefined ? [] : [`${configDifference}.`]),
     ...notificationProblems.map((words) => `Notifications fail: ${words}`),
     ...(reports?.problem === undefined ? [] : [`No report is written: ${reports.problem}`]),
   ];

@@ -55,6 +55,23 @@ describe('the register of living daemons', () => {
     expect((await other.beat()).own).toMatchObject([{ generation: 3 }]);
   });
 
+  it('shows what each daemon has outside of its policies', async () => {
+    const { keyPrefix } = redis.config();
+    const parts = { keyPrefix, followsSchedule: true, readAccount, own: [] };
+    const aDaemonWith = (hash: string) =>
+      makeRedisConfigRegister({
+        ...parts,
+        commands: redis.connect().commands,
+        readSettings: () => [{ key: 'notify', hash }],
+      });
+    const [one, other] = [aDaemonWith('aaaa'), aDaemonWith('bbbb')];
+    await one.beat();
+    expect(await other.beat()).toMatchObject({
+      settings: [{ key: 'notify', hash: 'bbbb' }],
+      others: [{ settings: [{ key: 'notify', hash: 'aaaa' }] }],
+    });
+  });
+
   it('drops a daemon that leaves, and keeps one without policies', async () => {
     const { keyPrefix } = redis.config();
     const one = aDaemon(keyPrefix, 'aaaa');

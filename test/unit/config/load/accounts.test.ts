@@ -9,7 +9,7 @@ import { findRisks } from '../../../../src/config/show/find-risks.ts';
 import { problemCases, problemsIn, readConfig } from '../../../support/config-fixtures.ts';
 
 const account = (name: string, more = '') =>
-  `  ${name}: { baseUrl: https://${name}.example.com, accessId: ${name}-id, accessKey: ${name}-key${more} }`;
+  `  ${name}: { baseUrl: https://${name}.example.com, accessId: ${name}-id, accessKey: ${name}-long-key${more} }`;
 const twoAccounts = ['accounts:', account('eu'), account('us', ', requestsPerSecond: 2')].join('\n');
 const fileWith = (rollouts: string, accounts = twoAccounts) => `${accounts}\nrollouts: ${rollouts}\n`;
 

@@ -7,7 +7,9 @@ import { aFolder } from '../../../support/a-folder.ts';
 import { readConfig, withRollout, withSection, withService } from '../../../support/config-fixtures.ts';
 
 const serviceAt = (baseUrl: string) =>
-  findRisks(readConfig(withService(`service: { baseUrl: "${baseUrl}", accessId: id, accessKey: key }`)));
+  findRisks(
+    readConfig(withService(`service: { baseUrl: "${baseUrl}", accessId: id, accessKey: a-long-key }`)),
+  );
 const gateAt = (webhook: string) =>
   findRisks(readConfig(withRollout(`waves: [{ name: a, gates: [{ webhook: { ${webhook} } }] }]`)));
 
@@ -22,6 +24,18 @@ describe('the risks of a config (P12)', () => {
     expect(risksOf(join(file, 'reports'))).toEqual([
       `no report can be written to report.directory ${file}/reports: ${file} is not a directory`,
     ]);
+  });
+
+  it.each([
+    ['1234567', 1],
+    ['12345678', 0],
+  ])('has the access key %s, which is too short to be hidden: %i', (key, count) => {
+    const service = `service: { baseUrl: "https://h", accessId: id, accessKey: "${key}" }`;
+    expect(findRisks(readConfig(withService(service)))).toEqual(
+      Array(count).fill(
+        'service.accessKey has fewer than 8 characters, so it is not hidden where the service repeats it in a name; access keys have 64',
+      ),
+    );
   });
 
   it.each([

@@ -229,6 +229,28 @@ describe('a config that is reloaded, or comes with a restart', () => {
     expect(configs.versionOf(old.name)).toMatchObject({ generation: 2 });
   });
 
+  it('is reported once when it differs outside of the policies, and once when it agrees again', async () => {
+    const notes: Array<{ readonly event: string }> = [];
+    const sink = { ...quietParts.sink, note: (note: { readonly event: string }) => void notes.push(note) };
+    let theirs = 'other';
+    const settings = (hash: string) => [{ key: 'notify', hash }];
+    const beat = async (): Promise<LivingDaemons> => ({
+      ...{ own: [], account: 'a', beatAt: startedAt, settings: settings('own') },
+      others: [
+        { followsSchedule: true, account: 'a', beatAt: startedAt, configs: [], settings: settings(theirs) },
+      ],
+    });
+    const configs = makeConfigs({ ...quietParts, sink, register: { beat, replace: () => undefined } });
+    await configs.beat();
+    await configs.beat();
+    expect(configs.settings()).toEqual({ keys: ['notify'], others: 1 });
+    theirs = 'own';
+    await configs.beat();
+    await configs.beat();
+    expect(notes.map(({ event }) => event)).toEqual(['config.settingsDiffer', 'config.settingsAgree']);
+    expect(configs.settings()).toBeUndefined();
+  });
+
   it('is the older one again when the daemons are restarted with the older one', async () => {
     const { clock, aDaemon, beat, freezeByAnother, brakes } = await setUp();
     await freezeByAnother();

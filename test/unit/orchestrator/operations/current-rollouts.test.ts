@@ -41,6 +41,7 @@ describe('the list of current rollouts', () => {
       const configs = {
         living,
         statuses: () => new Map(),
+        settings: () => undefined,
         versionOf: () => undefined,
         beat: async () => undefined,
       };

@@ -19,11 +19,13 @@ it.each([
       config: { generation: 7, changes: 0 },
     };
     const { parts } = await aHouse({ rollout });
-    const { policies } = await listPolicies({
+    const settings = () => ({ keys: ['notify'], others: 1 });
+    const { policies, configDifference } = await listPolicies({
       ...parts,
-      configs: { statuses: () => new Map(), versionOf: () => version, living: () => nobodyElse },
+      configs: { statuses: () => new Map(), versionOf: () => version, living: () => nobodyElse, settings },
       rollouts: [aPolicy({ concurrency })],
     });
+    expect(configDifference).toMatch(/^1 daemon has another config of notify\. /);
     expect(policies.map((each) => each.config.kind)).toEqual([kind]);
   },
 );

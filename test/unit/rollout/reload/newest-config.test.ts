@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { configWords } from '../../../../src/rollout/messages/configs.ts';
-import { judgeConfig, type LivingDaemon } from '../../../../src/rollout/reload/newest-config.ts';
+import { configWords, settingsWords } from '../../../../src/rollout/messages/configs.ts';
+import {
+  compareSettings,
+  judgeConfig,
+  type LivingDaemon,
+} from '../../../../src/rollout/reload/newest-config.ts';
 
 function config(hash: string, generation: number, policy = 'production') {
   return { policy, hash, generation };
@@ -39,5 +43,37 @@ describe('which config of a policy counts (P5)', () => {
       '1 daemon has another config of production. This daemon scans the policy. Give all daemons the same config',
     );
     expect(configWords('production', { kind: 'agreed', others: 0 })).toBeUndefined();
+  });
+});
+
+describe('the config outside of the policies', () => {
+  const settings = (hashes: Readonly<Record<string, string>>) =>
+    Object.entries(hashes).map(([key, hash]) => ({ key, hash }));
+  const own = settings({ service: 's1', http: 'h1', notify: 'n1' });
+  const another = (hashes: Readonly<Record<string, string>>) => ({ ...daemon(), settings: settings(hashes) });
+
+  it('differs by its keys, over all other daemons', () => {
+    const same = another({ service: 's1', http: 'h1', notify: 'n1' });
+    const others = [another({ service: 's1', http: 'h1', notify: 'n2' }), same, another({ http: 'h2' })];
+    expect(compareSettings(own, others)).toEqual({ keys: ['http', 'notify'], others: 2 });
+  });
+
+  it('agrees where all is the same, and with a daemon that does not report it', () => {
+    expect(
+      compareSettings(own, [another({ service: 's1', http: 'h1', notify: 'n1' }), daemon()]),
+    ).toBeUndefined();
+  });
+
+  it('differs by the service alone where the access key is another one', () => {
+    expect(compareSettings(own, [another({ service: 's2', http: 'h2', notify: 'n2' })])).toEqual({
+      keys: ['service'],
+      others: 1,
+    });
+  });
+
+  it('is shown with what to do', () => {
+    expect(settingsWords({ keys: ['http', 'notify'], others: 2 })).toBe(
+      '2 daemons have another config of http, notify. The daemon that leads uses its own, so messages to receivers may be missing. Give all daemons the same config, then run upwave reload, or restart them',
+    );
   });
 });
