@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { isLoopbackAddress, isLoopbackHost } from '../../base/loopback.ts';
 import type { Clock } from '../../base/time.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/operation-handlers.ts';
@@ -84,10 +85,17 @@ function isOfProxy(header: string): boolean {
   return proxyHeaders.test(header);
 }
 
+// A name or an IPv4 address, or an IPv6 address in brackets; then perhaps a port. Nothing else, such as a user or a path.
+const hostHeader = /^(?:([\w.-]+)|\[([\da-f:.]+)\])(?::\d{1,5})?$/i;
+
 function isOwnName(host: string | undefined): boolean {
   if (host === undefined) return true;
-  const name = host.replace(/:\d+$/, '').toLowerCase();
-  return isLoopbackHost(name) || name.endsWith('.localhost');
+  const [, name = '', ipv6 = ''] = hostHeader.exec(host) ?? [];
+  return (
+    isLoopbackHost(name) ||
+    (isIPv6(ipv6) && isLoopbackAddress(ipv6)) ||
+    /^(?:[\w-]+\.)+localhost$/i.test(name)
+  );
 }
 
 /** Answers requests without a known token. */
@@ -110,30 +118,23 @@ function makeStrangerJudge(clock: Clock): (request: HttpRequest) => HttpAnswer {
   };
 }
 
-/**
- * A browser sends the origin of the page that posts, and the site of a page that reads. Only our own page may do either.
- * Other clients send neither.
- */
-function judgeOrigin(request: HttpRequest): HttpAnswer | undefined {
-  const { origin, host } = request.headers;
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  const isOurs = isRead
-    ? !isReadByAnotherSite(request)
-    : origin === undefined || (host !== undefined && hostOf(origin) === host.toLowerCase());
+/** What a browser sends for a request of our own page, or of a person who typed the address. Other clients send nothing. */
+const ownSites: readonly unknown[] = [undefined, 'same-origin', 'none'];
+
+/** A browser sends the origin of the page that posts, or at least its site. Only our own page may post or read. */
+function judgeOrigin({ method, headers }: HttpRequest): HttpAnswer | undefined {
+  const isOwnSite = ownSites.includes(headers['sec-fetch-site']);
+  // A foreign page could not see the answer, but reads cost, too: `explain` sends a request. Following a link is allowed.
+  const isFollowedLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+  const isRead = method === 'GET' || method === 'HEAD';
+  const isOurs = isRead ? isOwnSite || isFollowedLink : isOwnSite && isOwnOrigin(headers);
   return isOurs ? undefined : faultAnswer('forbidden', 'a page of another origin may not do this');
 }
 
-/** A foreign page could not see the answer, but reads cost, too: `explain` sends a request. Following a link is allowed. */
-function isReadByAnotherSite({ headers }: HttpRequest): boolean {
-  const site = headers['sec-fetch-site'];
-  const isFollowedLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
-  return (site === 'cross-site' || site === 'same-site') && !isFollowedLink;
-}
-
-function hostOf(origin: string): string | undefined {
-  try {
-    return new URL(origin).host;
-  } catch {
-    return undefined;
-  }
+function isOwnOrigin({ origin, host }: HttpRequest['headers']): boolean {
+  if (origin === undefined) return true;
+  if (host === undefined || !URL.canParse(origin)) return false;
+  const url = new URL(origin);
+  // An origin has no user, path or query.
+  return url.host === host.toLowerCase() && url.origin === origin.toLowerCase();
 }

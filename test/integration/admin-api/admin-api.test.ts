@@ -168,6 +168,9 @@ describe('startAdminApi', () => {
         ask(`${v1}/rollouts/${running}/pause`, { method: 'POST', headers: { origin } });
       for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1', 'no url'])
         expect((await pauseFrom(origin)).status).toBe(403);
+      const strange = [{ 'sec-fetch-site': 'cross-site' }, { host: 'evil.com#.localhost' }];
+      for (const headers of strange)
+        expect((await ask(`${v1}/rollouts/${running}/pause`, { method: 'POST', headers })).status).toBe(403);
       nothingDone();
       expect((await pauseFrom(url)).status).toBe(200);
     });
