@@ -62,7 +62,7 @@ const plants = {
     }),
   },
   pauseNotFinal: {
-    firstSeed: 258,
+    firstSeed: 26,
     in: 'step',
     store: (store) => ({
       ...store,
@@ -232,7 +232,7 @@ const plants = {
       })),
   },
   evidenceHoldStays: {
-    firstSeed: 2293,
+    firstSeed: 2513,
     in: 'lead',
     store: (store) =>
       withView(store, ({ rollout: { heldFor: _heldFor, ...rollout }, ...view }) => ({ ...view, rollout })),
