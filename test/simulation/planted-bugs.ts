@@ -273,7 +273,7 @@ const plants = {
   },
   notFoundBelieved: { firstSeed: 25, in: 'step', fleet: believingNotFound },
   rollbackNotPolled: {
-    firstSeed: 105,
+    firstSeed: 276,
     in: 'lead',
     fleet: (fleet) => ({ ...fleet, findCollector: async () => ({ ok: true, value: undefined }) }),
   },
