@@ -98,7 +98,9 @@ describe('a slot with slack', () => {
 
 describe('a request that leaves late', () => {
   // Redis's clock also runs in real time, so a machine that stalls for 100 ms brings the fifth slot nearer.
-  it('keeps a second to the one that comes as many slots later as a second has (P8)', { retry: 3 }, async () => {
+  it('keeps a second to the one that comes as many slots later as a second has (P8)', {
+    retry: 3,
+  }, async () => {
     const { aLedger, pass } = aSharedBudget({ requestsPerSecond: 4 });
     const ledger = aLedger();
     const take = async () => {
