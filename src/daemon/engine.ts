@@ -39,7 +39,7 @@ export type Engine = ReturnType<typeof makeEngine>;
 
 /** What loops and operations use: the service, the accounts, the configs of all daemons, the queue. */
 export function makeEngine(context: DaemonContext) {
-  const { config, logger, clock, sink, redis, keyPrefix, policies, live } = context;
+  const { config, logger, clock, sink, redis, keyPrefix, policies, live, followsSchedule } = context;
   const { readApiBudgetStatus: _status, outbox: _outbox, ...ports } = context.loopPorts;
   const { commands } = redis.worker;
   const service = openService(context);
@@ -57,7 +57,6 @@ export function makeEngine(context: DaemonContext) {
     fleet: service.fleet,
     logSearch: service.access.logSearch,
   };
-  const { followsSchedule } = context;
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const configRegister = makeRedisConfigRegister({
     commands,
@@ -78,12 +77,8 @@ export function makeEngine(context: DaemonContext) {
   });
   const onQueueError = makeQueueErrorReporter({ logger, clock, learnRefusal: redis.learnRefusal });
   // By the wall clock, which shows at once that this daemon was suspended. The steady one waits for a comparison.
-  const configs = makeConfigs({
-    register: configRegister,
-    sink,
-    clock: { now: clock.wallNow },
-    followsSchedule,
-  });
+  const wall = { now: clock.wallNow };
+  const configs = makeConfigs({ register: configRegister, sink, clock: wall, followsSchedule });
   /** Dependencies of every use case. */
   const shared = {
     ...common,

@@ -76,15 +76,13 @@ export function makeRequestSender(parts: RequestSenderParts) {
   ): Place {
     const ageMs = startStopwatch(parts.clocks);
     const { leaveWithinMs = Number.POSITIVE_INFINITY } = call;
-    const mayLeave = (): boolean => ageMs() <= leaveWithinMs;
+    const leaving: Leaving = { mayLeave: () => ageMs() <= leaveWithinMs, onLeave: grant.left };
     return {
       giveUp: () => grant.giveBack(),
       send: async (request) => {
         try {
           call.onSend?.();
-          return await send(session, operation, call, grant, () =>
-            request({ mayLeave, onLeave: grant.left }),
-          );
+          return await send(session, operation, call, grant, () => request(leaving));
         } finally {
           grant.giveBack();
         }
