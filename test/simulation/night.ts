@@ -5,9 +5,13 @@ import type { Policy } from '../../src/rollout/model/policy.ts';
 import type { Chances } from './chances.ts';
 import type { Brakes } from './judge/brakes.ts';
 import type { CreateJudge } from './judge/judge-creates.ts';
+import type { ProgressJudge } from './judge/judge-progress.ts';
 import type { SeenRollout, SeenRollouts } from './judge/seen-rollouts.ts';
 import type { ShownCollectors } from './judge/shown-collectors.ts';
 import type { Verdicts } from './judge/verdicts.ts';
+import type { HappeningKind } from './pairs/kinds.ts';
+import type { Subject } from './pairs/meetings.ts';
+import type { Steering } from './pairs/steering.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import type { FaultKind, Setup } from './setup.ts';
 import type { ConfigModel } from './world/config-model.ts';
@@ -53,21 +57,29 @@ export interface Night {
   readonly verdicts: Verdicts;
   readonly orders: Orders;
   readonly judge: CreateJudge;
+  readonly progress: ProgressJudge;
   readonly skewMs: number;
   readonly staleMs: number;
   /** Things may still go wrong. */
   isTroubled(): boolean;
   /** Whether this fault happens now; counted when it does. */
   strikes(kind: FaultKind, chances: Chances): boolean;
-  /** Counts one that was planned beforehand. */
-  struck(kind: FaultKind): void;
+  /** Counts one that was planned beforehand. @param subject what it is about; everything, where left out */
+  struck(kind: FaultKind, subject?: Subject): void;
+  /** Somebody speaks. */
+  spoken(kind: HappeningKind, subject?: Subject): void;
+  /** Makes happen what this night wants to meet something. */
+  readonly steering: Steering;
   trace(who: string, words: () => string): void;
   /** A call of a daemon: it may give way, stall or crash here. @returns undefined when it goes on at once */
   point(process: ProcessModel): Promise<void> | undefined;
   /** The store loses all rollouts and jobs; what daemons remember of them is put back at once. */
   emptyStore(): void;
-  /** After this time the store is as it was before it, and all connections to it are made anew. */
-  takeStoreBack(afterMs: number): void;
+  /**
+   * After this time the store is as it was before it, and all connections to it are made anew.
+   * @param isAnyTime also where no create is lost by that
+   */
+  takeStoreBack(afterMs: number, isAnyTime?: boolean): void;
   /** Counts the stores that there were: another one means that calls on their way are lost. */
   storeInstances(): number;
   /** Since when a daemon's connection is one to the store that is there now, in true time. */

@@ -10,12 +10,14 @@ import type { Rollout, StoredView, WaveState } from '../../src/rollout/model/rol
 import type { Upgrade } from '../../src/rollout/model/upgrade.ts';
 import { end } from '../../src/rollout/upgrade/transitions.ts';
 
-export type PlantContext = 'lead' | 'step' | 'operator' | 'scan' | 'watch';
+export type PlantContext = 'lead' | 'step' | 'operator' | 'scan' | 'watch' | 'status';
 
 /** What a daemon with a bug sees, or does, otherwise; what is left out is as it is. */
 interface Plant {
   /** A night that finds it, among the cheapest: a test need not search again. */
   readonly firstSeed: number;
+  /** The promise whose judge sees it first; any, where left out. */
+  readonly foundBy?: string;
   /** The others are found sooner where no config is read anew. */
   readonly isFoundByReloads?: true;
   /** The only part of the daemon that has it; all have, where left out. */
@@ -370,6 +372,50 @@ const plants = {
         }),
       ),
   },
+  putBackWithoutWait: {
+    firstSeed: 1,
+    foundBy: 'progress',
+    // Every turn seems to have been given under former limits, and whoever is put back gets the next one at once.
+    in: 'step',
+    store: (store) => ({
+      ...store,
+      loadRollout: changed(store.loadRollout, ({ config, ...rollout }) => ({
+        ...rollout,
+        config: { ...config, changes: config.changes + 1 },
+      })),
+      saveUpgrades: (id, changes, guard) => {
+        const unpaused = changes.map((change) => ({ ...change, after: withoutWait(change.after) }));
+        return store.saveUpgrades(id, unpaused, guard);
+      },
+    }),
+  },
+  statusMiscounts: {
+    firstSeed: 1,
+    foundBy: 'P16',
+    // Who has failed seems to have succeeded.
+    in: 'status',
+    store: (store) =>
+      withView(store, (view) => ({
+        ...view,
+        waves: view.waves.map((wave) => {
+          const { failed, succeeded } = wave.counts;
+          return { ...wave, counts: { ...wave.counts, failed: 0, succeeded: succeeded + failed } };
+        }),
+      })),
+  },
+  waitsForNothing: {
+    firstSeed: 1,
+    foundBy: 'P16',
+    // Nobody seems to wait for a turn.
+    store: (store) => withView(store, (view) => ({ ...view, candidates: [] })),
+  },
+  spinningLeader: {
+    firstSeed: 1,
+    foundBy: 'progress',
+    // What a rollout waits for is always over at once.
+    in: 'lead',
+    store: (store) => withView(store, (view) => ({ ...view, nextRetryAt: 0 })),
+  },
 } satisfies Readonly<Record<string, Plant>>;
 
 export type PlantedBug = keyof typeof plants;
@@ -377,7 +423,7 @@ export const plantedBugs = Object.keys(plants) as readonly PlantedBug[];
 export const whereFound: Readonly<Record<PlantedBug, Plant>> = plants;
 
 /** What one part of a daemon works with when the daemon has this bug. */
-export function planted<Parts extends { store: RolloutStore; register: FleetRegister; fleet: FleetService }>(
+export function planted<Parts extends { store: RolloutStore; register: FleetRegister; fleet?: FleetService }>(
   bug: PlantedBug | null,
   context: PlantContext,
   parts: Parts,
@@ -389,7 +435,7 @@ export function planted<Parts extends { store: RolloutStore; register: FleetRegi
     ...parts,
     store: (isHere && plant.store?.(store)) || store,
     register: plant.register?.(register, context) ?? register,
-    fleet: (isHere && plant.fleet?.(fleet)) || fleet,
+    ...(fleet !== undefined && { fleet: (isHere && plant.fleet?.(fleet)) || fleet }),
   };
 }
 
@@ -406,6 +452,12 @@ export function plantInGates(bug: PlantedBug | null, gates: GateProbe): GateProb
 export function plantInConfigs(bug: PlantedBug | null, configs: Configs): Configs {
   const plant: Partial<Plant> = bug === null ? {} : plants[bug];
   return plant.configs?.(configs) ?? configs;
+}
+
+function withoutWait(upgrade: Upgrade): Upgrade {
+  const { progress, tally } = upgrade;
+  const isPutBack = progress.state === 'retrying' && tally.putBacks !== undefined;
+  return isPutBack ? { ...upgrade, progress: { ...progress, dueAt: 0 } } : upgrade;
 }
 
 const oneMore = (tripAbove: number | null) => (tripAbove === null ? null : tripAbove + 1);

@@ -5,19 +5,25 @@ import { rolloutReasonWords } from '../../src/rollout/messages/rollout-reasons.t
 import type { Policy } from '../../src/rollout/model/policy.ts';
 import { isRolloutEnd, type Rollout } from '../../src/rollout/model/rollout.ts';
 import { isEnd } from '../../src/rollout/model/upgrade.ts';
-import { makeChances } from './chances.ts';
+import { type Chances, makeChances } from './chances.ts';
 import { makeBrakes } from './judge/brakes.ts';
 import { inspect, noteEstimate } from './judge/inspect.ts';
 import { makeCreateJudge } from './judge/judge-creates.ts';
 import { judgeEvidence } from './judge/judge-evidence.ts';
+import { makeProgressJudge } from './judge/judge-progress.ts';
+import { watchStatus } from './judge/judge-status.ts';
 import { seeToEnd } from './judge/see-to-end.ts';
 import { makeSeenRollouts, type SeenRollout } from './judge/seen-rollouts.ts';
 import { makeShownCollectors } from './judge/shown-collectors.ts';
 import { makeVerdicts, type Violation } from './judge/verdicts.ts';
 import type { Night } from './night.ts';
+import { cannotMeet } from './pairs/cannot-meet.ts';
+import { type Meetings, makeMeetings } from './pairs/meetings.ts';
+import { makeSteering } from './pairs/steering.ts';
+import { wantedOf, withWanted } from './pairs/wanted.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { drawOlder, drawPolicy } from './random-policy.ts';
-import type { FaultKind, Setup } from './setup.ts';
+import { type FaultKind, highestOf, type Setup } from './setup.ts';
 import { makeConfigModel } from './world/config-model.ts';
 import { type DaemonModel, makeDaemonModel } from './world/daemon-model.ts';
 import { makeGateModel } from './world/gate-model.ts';
@@ -26,7 +32,7 @@ import { type HostModel, planHostChanges } from './world/host-changes.ts';
 import { makeJobModel } from './world/job-model.ts';
 import { planMishaps } from './world/mishaps.ts';
 import { makeOrders } from './world/orders.ts';
-import { isLeftAlone, speakAtRandom } from './world/people.ts';
+import { isLeftAlone, speakAtRandom, speakWhenWanted } from './world/people.ts';
 import { type Host, makeProcess, type ProcessModel } from './world/process-model.ts';
 import { planReloads } from './world/reloads.ts';
 import { makeScheduler } from './world/scheduler.ts';
@@ -46,6 +52,10 @@ export interface NightReport {
   readonly faults: ReadonlyMap<FaultKind, number>;
   readonly checks: ReadonlyMap<string, number>;
   readonly violations: readonly Violation[];
+  /** The names of the pairs that met. */
+  readonly met: readonly string[];
+  /** What was done at most, as shares of the limits of it. */
+  readonly most: ReadonlyMap<string, number>;
   /** |estimated - actual| / actual of each rollout that ended undisturbed. */
   readonly estimateErrors: readonly number[];
 }
@@ -74,7 +84,9 @@ const livesMs = 10_000;
 const takesUpWithinMs = 20_000;
 
 /** Plays one world from its setup: everything that happens follows from it, so that a replay is exact. */
-export async function runNight(setup: Setup, options: NightOptions = {}): Promise<NightReport> {
+export async function runNight(given: Setup, options: NightOptions = {}): Promise<NightReport> {
+  const wanted = wantedOf(given);
+  const setup = withWanted(given, wanted);
   const chances = makeChances(setup.seed, 'night');
   const startsAt = Date.parse('2026-01-01T00:00:00Z') + chances.int(0, 360 * 24 * 60) * minuteMs;
   const scheduler = makeScheduler(startsAt);
@@ -89,7 +101,11 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   const store = makeMemoryRolloutStore(scheduler.now);
   const register = makeMemoryFleetRegister();
   const faults = new Map<FaultKind, number>();
-  const struck = (kind: FaultKind) => faults.set(kind, (faults.get(kind) ?? 0) + 1);
+  const struck: Night['struck'] = (kind, subject) => {
+    faults.set(kind, (faults.get(kind) ?? 0) + 1);
+    if (highestOf(kind) >= 1) progress.fact();
+    meetings.note(kind, subject);
+  };
   const service = makeServiceModel(setup, scheduler, expectMs, struck);
   const services = { ours: service, other: makeServiceModel(setup, scheduler, expectMs, struck, 'other') };
   const isTroubled = () => scheduler.now() < troubleEndsAt;
@@ -100,6 +116,8 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     if (options.stopsEarly === true) isOver = true;
   });
   const seen = makeSeenRollouts(scheduler.now);
+  const steering = makeSteering(setup, wanted, { scheduler, isTroubled, meetings: () => meetings });
+  const meetings: Meetings = makeMeetings(seen, scheduler.now, steering.look);
   const gateway = makeGatewayModel(setup, scheduler, { seen, isTroubled, troubleEndsAt, struck });
   const shown = makeShownCollectors();
   const orders = makeOrders();
@@ -110,6 +128,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   const brakes = makeBrakes((config) => configs[config] ?? []);
   const beatChances = makeChances(setup.seed, 'beats');
   const awaitAdmission: Array<() => void> = [];
+  const progress = makeProgressJudge({ now: scheduler.now, verdicts, seen });
   const judge = makeCreateJudge({
     brakes,
     now: scheduler.now,
@@ -179,15 +198,21 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     verdicts,
     orders,
     judge,
+    progress,
     skewMs,
     staleMs,
     isTroubled,
     strikes: (kind, by) => {
-      const hits = isTroubled() && by.hit(setup.faults[kind]);
+      const hits = isTroubled() && (by.hit(setup.faults[kind]) || steering.wants(kind));
       if (hits) struck(kind);
       return hits;
     },
     struck,
+    spoken: (kind, subject) => {
+      progress.fact();
+      meetings.note(kind, subject);
+    },
+    steering,
     trace,
     point: (process) => {
       if (night.strikes('crash', pointChances)) crash(process.name);
@@ -226,7 +251,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
           });
       }
     },
-    takeStoreBack: (afterMs) => {
+    takeStoreBack: (afterMs, isAnyTime = false) => {
       const keptAt = scheduler.now();
       const spokenAt = orders.moment();
       const left = judge.createsLeft();
@@ -236,11 +261,12 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
         // What a person was answered meanwhile would be undone, and nobody could know of it.
         if (orders.moment() !== spokenAt || storeInstances !== births) return;
         // What is worth losing is a create.
-        if (judge.createsLeft() === left) {
+        if (judge.createsLeft() === left && !isAnyTime) {
           if (isTroubled()) night.takeStoreBack(afterMs);
           return;
         }
         trace('world', () => `the store goes back by ${afterMs} ms`);
+        struck('storeGoesBack');
         for (const each of putBack) each();
         jobs.loseSince(keptAt);
         judge.forgotten();
@@ -265,6 +291,8 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     afterNextAdmission: (happen) => awaitAdmission.push(happen),
     wrote: (of) => {
       isChanged = true;
+      steering.look();
+      if (of !== undefined) look(of);
       if (of !== undefined && inspectChances.hit(0.01))
         scheduler.at(scheduler.now(), () => void inspect(night, of));
       if (of !== undefined && of.estimatedEnd === null && of.frozenAt === scheduler.now())
@@ -272,6 +300,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     },
   };
 
+  const look = watchStatus(night, (of) => hosts[0] === undefined || isLeftAlone(night, of, hosts[0]));
   const daemons: DaemonModel[] = [];
   const alive = () => daemons.filter(({ process }) => process.isAlive());
   const jobs = makeJobModel(night, alive);
@@ -386,12 +415,14 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     daemonOn: (host) => alive().find(({ process }) => process === running.get(host)),
     restart,
   });
-  for (let jump = 0; jump < Math.round(setup.faults.clockJump); jump += 1) {
-    scheduler.at(startsAt + chances.between(0, setup.troubleMs), () => {
-      struck('clockJump');
-      chances.some(alive())?.process.setClock(chances.int(-skewMs, skewMs));
-    });
-  }
+  const jumps = makeChances(setup.seed, 'clock jumps');
+  const jumpClock = (by: Chances) => (): void => {
+    struck('clockJump');
+    by.some(alive())?.process.setClock(by.int(-skewMs, skewMs));
+  };
+  steering.able('clockJump', jumpClock(jumps));
+  for (let jump = 0; jump < Math.round(setup.faults.clockJump); jump += 1)
+    scheduler.at(startsAt + chances.between(0, setup.troubleMs), jumpClock(chances));
   for (const policy of policies) {
     const everyMs = chances.pick([30, 60, 240]) * minuteMs;
     const tick = (): void => {
@@ -403,6 +434,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   }
   for (let person = 1; person <= (setup.words === 0 ? 0 : setup.operators); person += 1)
     void speakAtRandom(night, `person-${person}`, Math.ceil(setup.words / setup.operators), alive);
+  speakWhenWanted(night, alive);
 
   const isAtRest = (): boolean => {
     if (scheduler.events() > eventsMax) return true;
@@ -437,6 +469,10 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   judgeEvidence(night);
   if (rests && !isOver && setup.words > 0) await seeToEnd(night, () => alive()[0], rest);
   for (const of of seen.all.values()) await inspect(night, of);
+  for (const [name, pair] of meetings.met) {
+    const why = cannotMeet(pair);
+    verdicts.check('pairs', why === undefined, `${name} met, and cannot: ${why}`);
+  }
   return {
     seed: setup.seed,
     rollouts: seen.all.size + seen.lost.size,
@@ -446,6 +482,8 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     faults,
     checks: verdicts.checks,
     violations: verdicts.violations,
+    met: [...meetings.met.keys()],
+    most: progress.most,
     estimateErrors: [...seen.all.values()].flatMap(estimateError),
   };
 }

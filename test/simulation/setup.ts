@@ -75,6 +75,7 @@ export const featureKinds = [
   'minimumAge',
   'secondPolicy',
   'searches',
+  'steering',
 ] as const;
 
 export type FeatureKind = (typeof featureKinds)[number];
@@ -93,6 +94,8 @@ export interface Setup {
   readonly givesWay: number;
   readonly faults: Readonly<Record<FaultKind, number>>;
   readonly features: Readonly<Record<FeatureKind, boolean>>;
+  /** What was switched off, which nothing brings back. */
+  readonly without: ReadonlyArray<FaultKind | FeatureKind>;
 }
 
 const hourMs = 3_600_000;
@@ -114,7 +117,7 @@ export function drawSetup(seed: number): Setup {
     return isOn && !isCalm ? share : 0;
   });
   const features = eachOf(featureKinds, () => true);
-  return { seed, collectors, daemons, troubleMs, words, operators, givesWay, faults, features };
+  return { seed, collectors, daemons, troubleMs, words, operators, givesWay, faults, features, without: [] };
 }
 
 /** Changes to a drawn setup, as they are written on a command line. */
@@ -127,7 +130,17 @@ export function changeSetup(setup: Setup, { without = [], ...changes }: SetupCha
   const off = new Set<string>(without);
   const faults = eachOf(faultKinds, (kind) => (off.has(kind) ? 0 : setup.faults[kind]));
   const features = eachOf(featureKinds, (kind) => setup.features[kind] && !off.has(kind));
-  return { ...setup, ...changes, faults, features };
+  return { ...setup, ...changes, faults, features, without };
+}
+
+/** The same setup with other shares of its faults. */
+export function changeFaults(setup: Setup, shareOf: (kind: FaultKind) => number): Setup {
+  return { ...setup, faults: eachOf(faultKinds, shareOf) };
+}
+
+/** How likely a fault is at most. */
+export function highestOf(kind: FaultKind): number {
+  return highest[kind];
 }
 
 function eachOf<Kind extends string, T>(kinds: readonly Kind[], value: (kind: Kind) => T): Record<Kind, T> {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { minimise } from './minimise.ts';
+import { describePairs } from './pairs/describe-pairs.ts';
 import { type PlantedBug, plantedBugs } from './planted-bugs.ts';
 import { playIn } from './play-in-processes.ts';
 import { runNight } from './run-night.ts';
@@ -9,6 +10,7 @@ import { describeTotals } from './totals.ts';
 const usage = `npm run simulate -- --seeds N [--from S] [--workers 2]   plays N nights and reports
 npm run simulate -- --seed S [--trace]                    plays one again, and tells all that happened
 npm run simulate -- --minimise S                          the smallest night that still breaks the same promise
+  --pairs           with --seeds: names the pairs that no night met
   --plant BUG       with a bug put in on purpose: ${plantedBugs.join(', ')}; or all
   --changes JSON    e.g. '{"collectors":5,"without":["crash"]}'`;
 
@@ -19,6 +21,7 @@ const options = {
   workers: { type: 'string', default: '2' },
   seed: { type: 'string' },
   trace: { type: 'boolean', default: false },
+  pairs: { type: 'boolean', default: false },
   minimise: { type: 'string' },
   plant: { type: 'string' },
   changes: { type: 'string', default: '{}' },
@@ -121,5 +124,6 @@ async function playMany(count: number, plant: PlantedBug | null): Promise<number
     untilFound: false,
   });
   for (const line of describeTotals(totals, { tookMs: performance.now() - begunAt, cpuMs })) say(line);
+  if (values.pairs) for (const line of describePairs(totals.met)) say(line);
   return totals.violations.length === 0 ? 0 : 1;
 }

@@ -12,11 +12,15 @@ export interface Totals {
   /** The first of each night that has any. */
   readonly violations: Array<{ readonly seed: number; readonly promise: string; readonly words: string }>;
   readonly estimateErrors: number[];
+  /** In how many nights a pair met, by its name. */
+  readonly met: Record<string, number>;
+  /** What a night came to at most, as shares of the limits. */
+  readonly most: Record<string, number>;
 }
 
 export function noTotals(): Totals {
   const counts = { nights: 0, rollouts: 0, ended: 0, events: 0, tasks: 0 };
-  return { ...counts, faults: {}, checks: {}, violations: [], estimateErrors: [] };
+  return { ...counts, faults: {}, checks: {}, violations: [], estimateErrors: [], met: {}, most: {} };
 }
 
 export function totalsOf(night: NightReport): Totals {
@@ -25,6 +29,8 @@ export function totalsOf(night: NightReport): Totals {
     ...{ nights: 1, rollouts, ended, events, tasks, estimateErrors: [...estimateErrors] },
     faults: Object.fromEntries(night.faults),
     checks: Object.fromEntries(night.checks),
+    met: Object.fromEntries(night.met.map((name) => [name, 1])),
+    most: Object.fromEntries(night.most),
     violations: violations.slice(0, 1).map(({ promise, words }) => ({ seed, promise, words })),
   };
 }
@@ -32,9 +38,11 @@ export function totalsOf(night: NightReport): Totals {
 export function addTotals(totals: Totals, more: Totals): void {
   for (const count of ['nights', 'rollouts', 'ended', 'events', 'tasks'] as const)
     totals[count] += more[count];
-  for (const counts of ['faults', 'checks'] as const)
+  for (const counts of ['faults', 'checks', 'met'] as const)
     for (const [kind, count] of Object.entries(more[counts]))
       totals[counts][kind] = (totals[counts][kind] ?? 0) + count;
+  for (const [what, share] of Object.entries(more.most))
+    totals.most[what] = Math.max(share, totals.most[what] ?? 0);
   totals.violations.push(...more.violations);
   totals.estimateErrors.push(...more.estimateErrors);
 }
@@ -60,11 +68,19 @@ export function describeTotals(
     `checked    ${list(totals.checks)}`,
     `speed      ${perMinute(tookMs)} rollouts a minute, ${perMinute(cpuMs)} for each core's minute`,
     `estimates  ${errors.length} rollouts: off by ${at(0.5)} (median), ${at(0.9)} (90th percentile)`,
+    `limits     ${listShares(totals.most)}`,
     `violations ${totals.violations.length}`,
     ...totals.violations
       .toSorted((a, b) => a.promise.localeCompare(b.promise) || a.seed - b.seed)
       .map(({ seed, promise, words }) => `  seed ${seed}  ${promise}  ${words}`),
   ];
+}
+
+function listShares(most: Record<string, number>): string {
+  return Object.entries(most)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([what, share]) => `${what} ${percent(share)}`)
+    .join('  ');
 }
 
 function percent(share: number | undefined): string {

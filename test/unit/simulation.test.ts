@@ -53,10 +53,11 @@ describe('the whole engine in simulated nights, judged by the service', () => {
   });
 
   it.each(plantedBugs)('finds the planted bug %s', async (plant) => {
-    const { firstSeed: from, isFoundByReloads } = whereFound[plant];
+    const { firstSeed: from, isFoundByReloads, foundBy } = whereFound[plant];
     const changes = isFoundByReloads === true ? {} : { without: ['reload' as const] };
     const totals = await playSeeds({ ...seeds, from, count: nightsMax, changes, plant, untilFound: true });
 
     expect(totals.violations).toHaveLength(1);
+    if (foundBy !== undefined) expect(totals.violations[0]?.promise).toBe(foundBy);
   });
 });

@@ -76,6 +76,7 @@ export function makeDaemonModel(
     verdicts.thrown(`${where} in ${process.name}`, error);
   const sink: EventSink = {
     report: (event) => {
+      night.progress.spent('events');
       night.trace(
         process.name,
         () =>
@@ -83,6 +84,7 @@ export function makeDaemonModel(
       );
     },
     note: (note) => {
+      night.progress.spent('events');
       if ('error' in note) failed(note.event, note.error);
     },
   };

@@ -58,6 +58,7 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
     night.strikes('slowAnswer', chances) ? chances.int(1_000, 12_000) : chances.int(5, 150);
   /** One exchange: there, what it reads there, and back. */
   const read = async <T>(look: (times: AnswerTimes) => Answer<T>): Promise<Answer<T>> => {
+    night.progress.spent('requests');
     await night.point(process);
     const sentAt = process.clock.now();
     await process.wait(travelMs());
@@ -209,6 +210,8 @@ function send(
   const { scheduler, judge } = night;
   const service = night.services[create.account];
   judge.leaves(create);
+  night.progress.fact(create.collectorId);
+  night.progress.spent('requests');
   night.trace(process.name, () => `create of ${create.collectorId} for ${create.rolloutId} leaves`);
   const leftAt = scheduler.now();
   const isNotDone = night.strikes('createNotDone', chances);

@@ -1,4 +1,5 @@
 import { type Chances, makeChances } from '../chances.ts';
+import type { Steering } from '../pairs/steering.ts';
 import type { FaultKind, Setup } from '../setup.ts';
 import type { Account, Host } from './process-model.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -20,7 +21,11 @@ const hourMs = 60 * minuteMs;
  * of our account, and those that were added are gone.
  */
 export function planHostChanges(
-  { setup, scheduler }: { readonly setup: Setup; readonly scheduler: Scheduler },
+  {
+    setup,
+    scheduler,
+    steering,
+  }: { readonly setup: Setup; readonly scheduler: Scheduler; readonly steering: Pick<Steering, 'able'> },
   {
     hosts,
     newest,
@@ -52,39 +57,40 @@ export function planHostChanges(
   const during = (): number => startsAt + chances.between(0, setup.troubleMs);
   const later = (most: number): number => scheduler.now() + chances.int(1, most);
 
-  const configChanges = Math.round(setup.faults.otherConfig);
-  for (let index = 0; index < configChanges; index += 1) {
-    scheduler.at(during(), () => {
-      struck('otherConfig');
-      const isFirst = hosts.every(({ config }) => config !== newest());
-      // The first is the new config's own arrival: one host has it before the others.
-      if (isFirst)
-        for (const host of hosts) scheduler.at(later(2 * hourMs), () => change(host, { config: newest() }));
-      else if (chances.hit(0.5)) startsWith({ ...one(chances, hosts), config: 0 });
-      else change(one(chances, hosts), { config: 0 });
-    });
-  }
-  const accountChanges = Math.round(setup.faults.otherAccount);
-  for (let index = 0; index < accountChanges; index += 1) {
-    scheduler.at(during(), () => {
-      struck('otherAccount');
-      const kind = chances.pick(['one', 'one', 'all', 'added', 'newKey'] as const);
-      if (kind === 'added') return startsWith({ ...one(chances, hosts), account: 'other' });
-      if (kind === 'newKey') {
-        accessKey += 1;
-        const to = { accessKey };
-        for (const host of hosts) scheduler.at(later(hourMs), () => change(host, to));
-        return;
-      }
-      const lastsMs = chances.pick([5 * minuteMs, 30 * minuteMs, 2 * hourMs]);
-      for (const host of kind === 'all' ? hosts : [one(chances, hosts)]) {
-        change(host, { account: 'other' });
-        scheduler.at(scheduler.now() + lastsMs, () => {
-          if (host.account !== 'ours') change(host, { account: 'ours' });
-        });
-      }
-    });
-  }
+  const often = (kind: 'otherConfig' | 'otherAccount', happen: () => void): void => {
+    const andNote = (): void => {
+      struck(kind);
+      happen();
+    };
+    const count = Math.round(setup.faults[kind]);
+    for (let index = 0; index < count; index += 1) scheduler.at(during(), andNote);
+    steering.able(kind, andNote);
+  };
+  often('otherConfig', () => {
+    const isFirst = hosts.every(({ config }) => config !== newest());
+    // The first is the new config's own arrival: one host has it before the others.
+    if (isFirst)
+      for (const host of hosts) scheduler.at(later(2 * hourMs), () => change(host, { config: newest() }));
+    else if (chances.hit(0.5)) startsWith({ ...one(chances, hosts), config: 0 });
+    else change(one(chances, hosts), { config: 0 });
+  });
+  often('otherAccount', () => {
+    const kind = chances.pick(['one', 'one', 'all', 'added', 'newKey'] as const);
+    if (kind === 'added') return startsWith({ ...one(chances, hosts), account: 'other' });
+    if (kind === 'newKey') {
+      accessKey += 1;
+      const to = { accessKey };
+      for (const host of hosts) scheduler.at(later(hourMs), () => change(host, to));
+      return;
+    }
+    const lastsMs = chances.pick([5 * minuteMs, 30 * minuteMs, 2 * hourMs]);
+    for (const host of kind === 'all' ? hosts : [one(chances, hosts)]) {
+      change(host, { account: 'other' });
+      scheduler.at(scheduler.now() + lastsMs, () => {
+        if (host.account !== 'ours') change(host, { account: 'ours' });
+      });
+    }
+  });
   function startsWith(of: Host): void {
     const host = add(of);
     added.add(host);

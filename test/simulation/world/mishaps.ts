@@ -1,5 +1,6 @@
 import { makeChances } from '../chances.ts';
 import type { Night } from '../night.ts';
+import type { Subject } from '../pairs/meetings.ts';
 import type { FaultKind } from '../setup.ts';
 import { spellKinds } from './gateway-model.ts';
 import { type CollectorModel, firstTarget, newerBuild } from './service-model.ts';
@@ -12,31 +13,50 @@ export function planMishaps(night: Night): void {
   const chances = makeChances(setup.seed, 'mishaps');
   const builds = makeChances(setup.seed, 'withdrawn builds');
   const startsAt = scheduler.now();
-  const times = (kind: FaultKind, happen: () => void): void => {
+  const often = (kind: FaultKind, happen: () => void): void => {
     const count = Math.round(setup.faults[kind]);
-    for (let index = 0; index < count; index += 1) {
-      scheduler.at(startsAt + chances.between(0, setup.troubleMs), () => {
-        night.struck(kind);
-        night.trace('world', () => kind);
-        happen();
-      });
-    }
+    for (let index = 0; index < count; index += 1)
+      scheduler.at(startsAt + chances.between(0, setup.troubleMs), happen);
+  };
+  const begin = (kind: FaultKind, subject?: Subject): void => {
+    night.struck(kind, subject);
+    night.trace('world', () => kind);
+  };
+  const times = (kind: FaultKind, happen: () => void): void => {
+    const andNote = (): void => {
+      begin(kind);
+      happen();
+    };
+    often(kind, andNote);
+    night.steering.able(kind, andNote);
   };
   const anyone = (): CollectorModel | undefined =>
     chances.some([...service.collectors.values()].filter(({ deletedAt }) => deletedAt === null));
+  /** The same for what happens to a collector: which one is drawn, or wanted. */
+  const timesTo = (
+    kind: FaultKind,
+    draw: () => CollectorModel | undefined,
+    happen: (collector: CollectorModel) => void,
+  ): void => {
+    const to = (collector: CollectorModel | undefined): void => {
+      begin(kind, { collectorId: collector?.about.id ?? 0 });
+      if (collector !== undefined) happen(collector);
+    };
+    often(kind, () => to(draw()));
+    night.steering.able(kind, (wanted) => {
+      const collector = service.collectors.get(wanted?.collectorId ?? 0);
+      to(collector?.deletedAt === null ? collector : draw());
+    });
+  };
   const soon = (happen: () => void, most: number) =>
     scheduler.at(scheduler.now() + chances.int(1, most) * minuteMs, happen);
 
-  times('collectorDies', () => {
-    const collector = anyone();
-    if (collector === undefined) return;
+  timesTo('collectorDies', anyone, (collector) => {
     service.goDown(collector);
     if (chances.hit(0.7)) soon(() => service.comeUp(collector), 300);
   });
   times('collectorAppears', () => service.appear());
-  times('collectorLeaves', () => {
-    const collector = anyone();
-    if (collector === undefined) return;
+  timesTo('collectorLeaves', anyone, (collector) => {
     service.goDown(collector);
     collector.deletedAt = scheduler.now();
   });
@@ -64,13 +84,9 @@ export function planMishaps(night: Night): void {
     }
     return undefined;
   };
-  times('collectorRenamed', () => {
-    const collector = someSucceeded() ?? anyone();
-    if (collector !== undefined) service.rename(collector);
-  });
-  times('someoneElse', () => {
-    const collector = (chances.hit(0.5) ? someMember() : undefined) ?? anyone();
-    if (collector === undefined) return;
+  timesTo('collectorRenamed', () => someSucceeded() ?? anyone(), service.rename);
+  const someone = () => (chances.hit(0.5) ? someMember() : undefined) ?? anyone();
+  timesTo('someoneElse', someone, (collector) => {
     const toBuild = chances.pick([firstTarget, firstTarget, '19.441-2']);
     service.create({ collectorId: collector.about.id, toBuild, rolloutId: null });
   });
@@ -107,15 +123,26 @@ export function planMishaps(night: Night): void {
     else if (night.isTroubled())
       scheduler.at(scheduler.now() + chances.int(1, 10) * 10_000, whileRead(happen));
   };
-  times('storeEmptied', whileBusy(night.emptyStore));
+  const emptyStore = (): void => {
+    begin('storeEmptied');
+    night.emptyStore();
+  };
+  often('storeEmptied', whileBusy(emptyStore));
+  night.steering.able('storeEmptied', emptyStore);
   // A file that lost its last second, or a replica that lagged.
-  times(
+  const takeStoreBack = (isAnyTime: boolean) =>
+    night.takeStoreBack(chances.pick([1_000, 5_000, 15_000, 60_000]), isAnyTime);
+  often(
     'storeGoesBack',
-    whileBusy(() => night.takeStoreBack(chances.pick([1_000, 5_000, 15_000, 60_000]))),
+    whileBusy(() => takeStoreBack(false)),
   );
-  for (const kind of spellKinds)
-    times(
-      kind,
-      whileRead(() => night.gateway.begin(kind)),
-    );
+  night.steering.able('storeGoesBack', () => takeStoreBack(true));
+  for (const kind of spellKinds) {
+    const beginSpell = (): void => {
+      begin(kind);
+      night.gateway.begin(kind);
+    };
+    often(kind, whileRead(beginSpell));
+    night.steering.able(kind, beginSpell);
+  }
 }

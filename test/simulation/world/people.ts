@@ -7,6 +7,7 @@ import type { AskedVerb, RolloutVerb } from '../../../src/rollout/verbs/verbs.ts
 import { type Chances, makeChances } from '../chances.ts';
 import type { SeenRollout } from '../judge/seen-rollouts.ts';
 import type { Night } from '../night.ts';
+import { type WordKind, wordKinds } from '../pairs/kinds.ts';
 import type { DaemonModel } from './daemon-model.ts';
 import { accessIdHash, type Host } from './process-model.ts';
 
@@ -31,6 +32,43 @@ export async function speakAtRandom(
     await Promise.race([said, later(night, 600_000)]);
   }
   night.trace(name, () => `has said everything at ${scheduler.now()}`);
+}
+
+/** What is said because a night wants it to meet something: of a rollout that has the wanted state, or of any. */
+export function speakWhenWanted(night: Night, daemons: () => readonly DaemonModel[]): void {
+  const chances = makeChances(night.setup.seed, 'wanted words');
+  for (const kind of wordKinds)
+    night.steering.able(kind, (subject) => {
+      const daemon = chances.some(daemons());
+      const of = night.seen.all.get(subject?.rolloutId ?? '') ?? choose(night, chances);
+      if (daemon === undefined || of === undefined) return;
+      void sayWanted(night, daemon, chances, { kind, of, collectorId: subject?.collectorId });
+    });
+}
+
+async function sayWanted(
+  night: Night,
+  { operations }: DaemonModel,
+  chances: Chances,
+  {
+    kind,
+    of,
+    collectorId,
+  }: { readonly kind: WordKind; readonly of: SeenRollout; readonly collectorId?: number | undefined },
+): Promise<void> {
+  switch (kind) {
+    case 'release':
+      return release(night, operations, chances, of);
+    case 'holdBuild':
+    case 'holdStratum':
+    case 'holdGroup':
+    case 'holdCollector':
+      return hold(night, operations, chances, of, { kind, collectorId });
+    case 'rollback':
+      return ask(night, operations, of, await lookAtRollback(night, operations, chances, of), 'steering');
+    default:
+      return ask(night, operations, of, shownFor(of, kind), 'steering');
+  }
 }
 
 /** Lets go of what is held and says that everything may go on, once. @returns whether there was anything to say */
@@ -241,6 +279,7 @@ async function ask(
   // Said to a rollback, it only lifts its windows.
   const isStopping = stopping.has(verb) && !(verb === 'rollback' && rollout.kind === 'rollback');
   const forbidden = isStopping ? night.orders.forbids(keys) : undefined;
+  night.spoken(verb, { rolloutId: rollout.id });
   night.trace(by, () => `${verb} ${rollout.id}`);
   const result = await expectFaults(night, verb, () =>
     operations.apply({ rolloutId: rollout.id, by, reason: '', ...asked }),
@@ -262,26 +301,38 @@ function nameIn(asked: AskedVerb): string {
   return asked.verb === 'resume' ? `hold ${asked.hold}` : asked.verb;
 }
 
+const drawnHolds = [
+  'holdBuild',
+  'holdCollector',
+  'holdCollector',
+  'holdStratum',
+  'holdStratum',
+  'holdGroup',
+] as const;
+type HoldKind = (typeof drawnHolds)[number];
+
 async function hold(
   night: Night,
   operations: RolloutOperations,
   chances: Chances,
   of: SeenRollout,
+  wanted?: { readonly kind: HoldKind; readonly collectorId: number | undefined },
 ): Promise<void> {
   const { rollout } = of;
-  const kind = chances.int(0, 5);
+  const kind = wanted?.kind ?? chances.pick(drawnHolds);
   of.isDisturbed = true;
-  const collector = chances.some([...of.upgrades.keys()]);
-  const stratum = chances.some(of.groups.strata)?.label;
-  const [subject, keys] =
-    kind === 0
-      ? [rollout.targetBuild, [`build/${rollout.targetBuild}`]]
-      : kind < 3 && collector !== undefined
-        ? [String(collector), [`collector/${collector}`]]
-        : kind === 5
-          ? [someGroup(of, chances), []]
-          : [stratum ?? '', stratumKeys(night, stratum ?? '')];
+  const collector = wanted?.collectorId ?? chances.some([...of.upgrades.keys()]);
+  const stratum = chances.some(of.groups.strata)?.label ?? '';
+  const subjects = {
+    holdBuild: () => [rollout.targetBuild, [`build/${rollout.targetBuild}`]] as const,
+    holdCollector: () => [String(collector ?? ''), [`collector/${collector}`]] as const,
+    holdGroup: () => [someGroup(of, chances), []] as const,
+    holdStratum: () => [stratum, stratumKeys(night, stratum)] as const,
+  };
+  const [subject, keys] = subjects[kind]();
   if (subject === '') return;
+  const about = kind === 'holdCollector' && collector !== undefined ? { collectorId: collector } : {};
+  night.spoken(kind, kind === 'holdBuild' ? {} : { rolloutId: rollout.id, ...about });
   const forbidden = night.orders.forbids(keys);
   night.trace('person', () => `hold ${subject}`);
   const result = await expectFaults(night, 'hold', () =>
@@ -330,6 +381,7 @@ async function letGo(
       of.isLimitUnknown = true;
     }
   const lifted = night.orders.asks(keys);
+  night.spoken('release');
   night.trace('person', () => `release ${subject}`);
   await expectFaults(night, 'release', () => operations.release({ subject, by: 'person', reason: 'fine' }));
   lifted();

@@ -33,18 +33,19 @@ export function planReloads(
     if (daemon === undefined || chances.hit(0.15)) restart(host);
     else void reload(night, daemon, config);
   };
+  const change = (): void => {
+    if (!night.isTroubled()) return;
+    const newest = night.configs.at(-1) ?? [];
+    const config = night.addConfig(newest.map((policy) => drawBrakes(chances, policy, scheduler.now())));
+    night.struck('reload');
+    const [first, ...others] = chances.hit(0.5) ? hosts : hosts.toReversed();
+    if (first !== undefined) getConfig(first, config);
+    for (const host of others)
+      if (chances.hit(0.6))
+        scheduler.at(scheduler.now() + chances.int(1, 60 * minuteMs), () => getConfig(host, config));
+  };
+  night.steering.able('reload', change);
   for (let index = 0; index < Math.round(setup.faults.reload); index += 1) {
-    const change = (): void => {
-      if (!night.isTroubled()) return;
-      const newest = night.configs.at(-1) ?? [];
-      const config = night.addConfig(newest.map((policy) => drawBrakes(chances, policy, scheduler.now())));
-      night.struck('reload');
-      const [first, ...others] = chances.hit(0.5) ? hosts : hosts.toReversed();
-      if (first !== undefined) getConfig(first, config);
-      for (const host of others)
-        if (chances.hit(0.6))
-          scheduler.at(scheduler.now() + chances.int(1, 60 * minuteMs), () => getConfig(host, config));
-    };
     scheduler.at(startsAt + chances.between(0, setup.troubleMs), () => {
       // What former brakes gave their turn a moment ago must not leave by it.
       if (chances.hit(0.4)) change();

@@ -30,6 +30,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
         `${after.identity.rolloutId} ${after.identity.collectorId}: ${before.progress.state} -> ${after.progress.state}`,
     );
     judgeUpgrade(night, change);
+    night.progress.changed(change);
     judgeEnding(night, change);
     night.wrote(seen.upgradeSaved(change));
   };
@@ -137,6 +138,7 @@ export function makeConfigRegisterPort(
 function makeCall(night: Night, process: ProcessModel, of = 'store'): Call {
   const chances = makeChances(night.setup.seed, `${of}/${process.name}`);
   return async (name, work) => {
+    night.progress.spent('calls');
     // A promise that has nothing to wait for costs as much as the rest of the call, millions of times.
     const before = night.point(process);
     if (before !== undefined) await before;

@@ -1,0 +1,75 @@
+import { changeFaults, type FaultKind, highestOf, type Setup } from '../setup.ts';
+import { cannotMeet } from './cannot-meet.ts';
+import { allPairs, type HappeningKind, isState, type Pair, type WordKind, wordKinds } from './kinds.ts';
+
+/** Pairs that can meet, in an order in which neighbours differ in both halves. */
+const candidates: readonly Pair[] = shuffled(allPairs.filter((pair) => cannotMeet(pair) === undefined));
+
+const wantedByNight = 4;
+
+/**
+ * The pairs that a night is steered to, by its seed alone: consecutive nights want one after the other of all pairs. A calm
+ * night wants none.
+ */
+export function wantedOf(setup: Setup): readonly Pair[] {
+  const isCalm = setup.words === 0 && Object.values(setup.faults).every((share) => share === 0);
+  if (isCalm || !setup.features.steering) return [];
+  const off = new Set<string>(setup.without);
+  return Array.from({ length: wantedByNight }, (_, index) => setup.seed * wantedByNight + index)
+    .map((index) => candidates[index % candidates.length])
+    .filter((pair) => pair !== undefined)
+    .filter((pair) =>
+      happeningsOf(pair).every((kind) => !off.has(kind) && (setup.words > 0 || !isWord(kind))),
+    );
+}
+
+/** The same night, in which the faults that it wants are possible, each rarely, or by steering alone. */
+export function withWanted(setup: Setup, wanted: readonly Pair[]): Setup {
+  return changeFaults(setup, (kind) => {
+    const share = setup.faults[kind];
+    const isWanted = wanted.some((pair) => happeningsOf(pair).includes(kind));
+    if (share > 0 || !isWanted) return share;
+    return isDrawnElsewhere.has(kind) ? highestOf(kind) / 2 : bySteeringAlone;
+  });
+}
+
+export function happeningsOf({ happening, other }: Pair): readonly HappeningKind[] {
+  return isState(other) ? [happening] : [happening, other];
+}
+
+// So small that chance never brings it.
+const bySteeringAlone = 1e-9;
+
+/** What is drawn with a task, a collector or an answer, where nothing can bring it about at a given moment. */
+const isDrawnElsewhere: ReadonlySet<HappeningKind> = new Set<FaultKind>([
+  'taskFails',
+  'taskStuck',
+  'taskLost',
+  'taskOtherBuild',
+  'taskIntermediate',
+  'taskLateSuccess',
+  'badStratum',
+  'badCluster',
+  'silenced',
+  'pollsRefused',
+  'dateJumps',
+  'gateErrors',
+  'gateMisses',
+  'searchFails',
+  'otherConfig',
+]);
+
+const words: ReadonlySet<HappeningKind> = new Set(wordKinds);
+const isWord = (kind: HappeningKind): kind is WordKind => words.has(kind);
+
+/** By steps that share no factor with the length, so that each comes once. */
+function shuffled(pairs: readonly Pair[]): readonly Pair[] {
+  const { length } = pairs;
+  let step = Math.round(length * 0.618);
+  while (commonFactor(step, length) > 1) step += 1;
+  return pairs.flatMap((_, index) => pairs[(index * step) % length] ?? []);
+}
+
+function commonFactor(a: number, b: number): number {
+  return b === 0 ? a : commonFactor(b, a % b);
+}
