@@ -1,5 +1,6 @@
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
+import type { ScanBook } from '../../src/orchestrator/ports/scan-book.ts';
 import type { StoreMemory } from '../../src/orchestrator/recovery/data-loss.ts';
 import type { Policy } from '../../src/rollout/model/policy.ts';
 import type { Chances } from './chances.ts';
@@ -52,7 +53,10 @@ export interface Night {
   readonly shown: ShownCollectors;
   readonly store: RolloutStore;
   readonly register: FleetRegister;
+  readonly scans: ScanBook;
   readonly gates: GateModel;
+  /** Since when no living daemon's config has a policy of this name, in true time; undefined: one has. */
+  missingSince(policy: string): number | undefined;
   readonly seen: SeenRollouts;
   readonly verdicts: Verdicts;
   readonly orders: Orders;

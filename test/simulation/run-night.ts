@@ -1,3 +1,4 @@
+import type { ScanBook } from '../../src/orchestrator/ports/scan-book.ts';
 import { makeMemoryFleetRegister } from '../../src/rehearsal/store/memory-fleet-register.ts';
 import { makeMemoryRolloutStore } from '../../src/rehearsal/store/memory-rollout-store.ts';
 import { wasStopped } from '../../src/rollout/decision/after-data-loss.ts';
@@ -5,6 +6,7 @@ import { rolloutReasonWords } from '../../src/rollout/messages/rollout-reasons.t
 import type { Policy } from '../../src/rollout/model/policy.ts';
 import { isRolloutEnd, type Rollout } from '../../src/rollout/model/rollout.ts';
 import { isEnd } from '../../src/rollout/model/upgrade.ts';
+import { makeMemoryScanBook } from '../support/store/memory-scan-book.ts';
 import { type Chances, makeChances } from './chances.ts';
 import { makeBrakes } from './judge/brakes.ts';
 import { inspect, noteEstimate } from './judge/inspect.ts';
@@ -23,7 +25,7 @@ import { makeSteering } from './pairs/steering.ts';
 import { wantedOf, withWanted } from './pairs/wanted.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { drawOlder, drawPolicy } from './random-policy.ts';
-import { type FaultKind, highestOf, type Setup } from './setup.ts';
+import { type FaultKind, highestOf, readsAnew, type Setup } from './setup.ts';
 import { makeConfigModel } from './world/config-model.ts';
 import { type DaemonModel, makeDaemonModel } from './world/daemon-model.ts';
 import { makeGateModel } from './world/gate-model.ts';
@@ -131,6 +133,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   const progress = makeProgressJudge({ now: scheduler.now, verdicts, seen });
   const judge = makeCreateJudge({
     brakes,
+    missingForMs: (policy) => scheduler.now() - (night.missingSince(policy) ?? scheduler.now()) - staleMs,
     now: scheduler.now,
     verdicts,
     seen,
@@ -152,13 +155,23 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   /** Daemons that died are taken for living for some seconds. */
   const diedAt = new Map<ProcessModel, number>();
   const seemsAlive = ({ process }: DaemonModel): boolean =>
-    process.isAlive() ||
-    (setup.faults.reload > 0 && scheduler.now() - (diedAt.get(process) ?? startsAt) < livesMs);
+    process.isAlive() || (readsAnew(setup) && scheduler.now() - (diedAt.get(process) ?? startsAt) < livesMs);
+  const namesIn = (config: number) => (configs[config] ?? []).map(({ name }) => name);
   const configModel = makeConfigModel(
-    names,
+    namesIn,
     () => daemons.filter(seemsAlive).map(({ process }) => process),
     (process) => (process.isAlive() ? scheduler.now() : (diedAt.get(process) ?? startsAt)),
   );
+
+  let scanBook = makeMemoryScanBook();
+  const scans: ScanBook = { note: (entry) => scanBook.note(entry), read: () => scanBook.read() };
+  const missing = new Map<string, number>();
+  const noteMissing = (): void => {
+    const there = new Set(alive().flatMap(({ process }) => namesIn(process.host.config)));
+    for (const name of configs.flatMap((_, config) => namesIn(config)))
+      if (there.has(name)) missing.delete(name);
+      else if (!missing.has(name)) missing.set(name, scheduler.now());
+  };
 
   const night: Night = {
     setup,
@@ -169,7 +182,8 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     selectsAnew: (config) => config >= older.length,
     brakes,
     beatSoon: () => {
-      if (setup.faults.reload === 0) return;
+      noteMissing();
+      if (!readsAnew(setup)) return;
       for (const daemon of alive())
         for (const afterMs of [0, takesUpWithinMs])
           scheduler.at(
@@ -193,6 +207,11 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     shown,
     store,
     register,
+    scans,
+    missingSince: (policy) => {
+      noteMissing();
+      return missing.get(policy);
+    },
     gates,
     seen,
     verdicts,
@@ -242,6 +261,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
       seen.forget();
       orders.forgetRollouts();
       configModel.forget();
+      scanBook = makeMemoryScanBook();
       brakes.forget();
       isChanged = true;
       for (const policy of policies) {
@@ -315,18 +335,23 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   };
   let leader: DaemonModel | undefined;
   let fence = 0;
-  const elect = (): void => {
+  const elect = (before?: DaemonModel): void => {
     const able = alive().filter(({ process }) => process.stalledUntil() <= scheduler.now());
-    const next = chances.some(able);
+    const others = able.filter((daemon) => daemon !== before);
+    const next = chances.some(others.length > 0 ? others : able);
     if (next === undefined) {
-      scheduler.at(scheduler.now() + 1_000, elect);
+      scheduler.at(scheduler.now() + 1_000, () => elect());
       return;
     }
     leader = next;
     fence += 1;
     const term = fence;
     trace(next.process.name, () => `leads with fence ${term}`);
-    void next.lead(term, () => leader === next && fence === term);
+    const isLeading = () => leader === next && fence === term;
+    const giveWay = () => {
+      if (isLeading()) elect(next);
+    };
+    void next.lead(term, isLeading, giveWay);
   };
   const deposeLater = (name: string): void => {
     if (leader?.process.name !== name) return;
@@ -436,6 +461,9 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     void speakAtRandom(night, `person-${person}`, Math.ceil(setup.words / setup.operators), alive);
   speakWhenWanted(night, alive);
 
+  /** Nobody has its policy any more: it waits for a person. */
+  const isOrphaned = (of: SeenRollout): boolean =>
+    night.missingSince(of.rollout.policy.name) !== undefined && isQuiet(of);
   const isAtRest = (): boolean => {
     if (scheduler.events() > eventsMax) return true;
     const [host] = hosts;
@@ -449,7 +477,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     if (isTroubled() || !isChanged || jobs.open(isAlone) > 0) return false;
     if (alive().some((daemon) => daemon.backgroundTasksOut() > 0)) return false;
     isChanged = false;
-    return [...seen.all.values()].every((of) => isWaitedFor(of) || isResting(of, seen.all));
+    return [...seen.all.values()].every((of) => isWaitedFor(of) || isResting(of, seen.all) || isOrphaned(of));
   };
   const rest = async (): Promise<boolean> => {
     isChanged = true;
@@ -492,19 +520,22 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
 function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>): boolean {
   const { rollout } = of;
   if (rollout.endedAt !== null) return true;
-  const isQuiet = [...of.upgrades.values()].every(
-    ({ progress: { state } }) => isEnd(state) || state === 'pending' || state === 'retrying',
-  );
   if (rollout.state === 'awaitingApproval') return true;
   // It waits for a plausible inventory, and is held when none comes.
   if (rollout.state === 'running' && rollout.implausibleInventory !== undefined) return false;
-  if (rollout.state === 'held' || rollout.state === 'paused') return isQuiet;
+  if (rollout.state === 'held' || rollout.state === 'paused') return isQuiet(of);
   if (rollout.state === 'rollingBack') {
-    if (rollout.implausibleInventory !== undefined && rollout.rollbackId === null) return isQuiet;
+    if (rollout.implausibleInventory !== undefined && rollout.rollbackId === null) return isQuiet(of);
     const rollback = all.get(rollout.rollbackId ?? '');
     return rollback !== undefined && rollback.rollout.endedAt === null && isResting(rollback, all);
   }
-  return isQuiet && rollout.waves.find(({ state }) => state !== 'passed')?.state === 'awaitingApproval';
+  return isQuiet(of) && rollout.waves.find(({ state }) => state !== 'passed')?.state === 'awaitingApproval';
+}
+
+function isQuiet({ upgrades }: SeenRollout): boolean {
+  return [...upgrades.values()].every(
+    ({ progress: { state } }) => isEnd(state) || state === 'pending' || state === 'retrying',
+  );
 }
 
 function unrest(all: ReadonlyMap<string, SeenRollout>): string {

@@ -52,6 +52,11 @@ const highest = {
   searchFails: 0.6,
   badCluster: 1,
   collectorRenamed: 6,
+  policyRenamed: 2,
+  policyRemoved: 2,
+  searchLate: 0.5,
+  suspend: 4,
+  clockWrong: 3,
 } as const;
 export type FaultKind = keyof typeof highest;
 export const faultKinds = Object.keys(highest) as readonly FaultKind[];
@@ -99,6 +104,11 @@ export interface Setup {
 }
 
 const hourMs = 3_600_000;
+
+/** Whether daemons read their configs anew, so that they say in each beat which one they have. */
+export function readsAnew({ faults }: Pick<Setup, 'faults'>): boolean {
+  return faults.reload > 0 || faults.policyRenamed > 0 || faults.policyRemoved > 0;
+}
 
 /** Draws a setup; about one in five is calm: nothing goes wrong and nobody speaks, which is when estimates are measured. */
 export function drawSetup(seed: number): Setup {

@@ -36,6 +36,9 @@ export interface CreateJudge {
 // A create leaves within a second of its intent (src/README.md), or not at all.
 const leavesWithinMs = 1_500;
 
+// Daemons know of each other's configs after two beats, and of one that died after ten seconds.
+const beatsMs = 60_000;
+
 // Ten durations of a stratum take the place of the policy's own word.
 const learnedMin = 10;
 
@@ -46,10 +49,12 @@ export function makeCreateJudge(parts: {
   readonly services: Readonly<Record<Account, ServiceModel>>;
   readonly orders: Orders;
   readonly brakes: Brakes;
+  /** For how long nobody's config has had a policy of this name, what daemons can't know yet left out; negative: not long. */
+  readonly missingForMs: (policy: string) => number;
   /** Daemons' clocks are at most so far from the true one. */
   readonly skewMs: number;
 }): CreateJudge {
-  const { now, verdicts, seen, services, orders, brakes, skewMs } = parts;
+  const { now, verdicts, seen, services, orders, brakes, missingForMs, skewMs } = parts;
   const inDoubt = new Map<string, { polled: boolean }>();
   let createsLeft = 0;
   /** The policy by which a create left. */
@@ -80,6 +85,9 @@ export function makeCreateJudge(parts: {
       const policy = brakes.policyOf(of, of.lastIntents.get(collectorId)?.policy);
       leftBy.set(keyOf(create), policy);
       verdicts.check('P5', of.account === account, `${who}, which is of another account`);
+
+      const missingMs = missingForMs(rollout.policy.name);
+      verdicts.check('P5', missingMs < beatsMs, `${who}, whose policy is in no config for ${missingMs} ms`);
 
       const doubt = inDoubt.get(keyOf(create));
       verdicts.check(

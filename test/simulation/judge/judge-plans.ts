@@ -1,6 +1,7 @@
 import type { FrozenPlan } from '../../../src/orchestrator/ports/rollout-store.ts';
 import type { FleetCollector } from '../../../src/rollout/model/collector.ts';
 import type { Policy, WaveRule } from '../../../src/rollout/model/policy.ts';
+import { isUnderWay } from '../../../src/rollout/model/upgrade.ts';
 import type { Night } from '../night.ts';
 import type { ProcessModel } from '../world/process-model.ts';
 
@@ -15,6 +16,29 @@ export function judgePlan(night: Night, process: ProcessModel, plan: FrozenPlan)
     return;
   }
   judgeConfig(night, process, () => `${process.name} planned ${rollout.id}`);
+  judgeOrphans(night, plan);
+}
+
+/** A policy is planned after the running upgrades of its collectors have ended, which one of another name began (P2). */
+function judgeOrphans(night: Night, { rollout, upgrades }: FrozenPlan): void {
+  const now = night.scheduler.now();
+  const planned = new Set(upgrades.map(({ identity }) => identity.collectorId));
+  for (const other of night.seen.all.values()) {
+    const { id, policy } = other.rollout;
+    if (policy.name === rollout.policy.name || night.missingSince(policy.name) === undefined) continue;
+    const both = [...other.upgrades.values()].find(
+      ({ identity, progress, tally }) =>
+        planned.has(identity.collectorId) &&
+        isUnderWay(progress.state) &&
+        now - (tally.firstStartedAt ?? now) > scanMs + night.staleMs,
+    );
+    const who = both?.identity.collectorId;
+    night.verdicts.check(
+      'P2',
+      both === undefined,
+      `${rollout.id} plans ${who}, which ${id} of a removed policy is upgrading`,
+    );
+  }
 }
 
 /** Judges the plan of a rollback: a canary goes before the rest (P3), and whoever asked saw so many (P15). */

@@ -20,7 +20,8 @@ export interface ConfigModel {
 }
 
 export function makeConfigModel(
-  policies: readonly string[],
+  /** The names of the policies of a config. */
+  policiesOf: (config: number) => readonly string[],
   living: () => readonly ProcessModel[],
   beatAtOf: (process: ProcessModel) => EpochMs,
 ): ConfigModel {
@@ -32,7 +33,11 @@ export function makeConfigModel(
   const before = new Map<ProcessModel, number>();
   const configOf = (process: ProcessModel): number => before.get(process) ?? process.host.config;
   const said = (config: number): readonly PolicyConfig[] =>
-    policies.map((policy) => ({ policy, hash: String(config), generation: generations.get(config) ?? 0 }));
+    policiesOf(config).map((policy) => ({
+      policy,
+      hash: String(config),
+      generation: generations.get(config) ?? 0,
+    }));
   return {
     appears,
     replace: (process, config) => {
@@ -61,6 +66,11 @@ export function makeConfigModel(
     forget: () => generations.clear(),
     newest: () => [...generations].toSorted(([, a], [, b]) => b - a)[0]?.[0],
   };
+}
+
+/** The name that a policy had first: its schedule stays the same. */
+export function slotOf(policy: string): string {
+  return policy.split('-')[0] ?? policy;
 }
 
 function nameOf({ account, accessKey }: Host): string {

@@ -1,5 +1,7 @@
 import { makeConfigs } from '../../../src/orchestrator/configs/configs.ts';
+import { findOrphans } from '../../../src/orchestrator/configs/find-orphans.ts';
 import { followConfigs } from '../../../src/orchestrator/configs/follow-configs.ts';
+import { isWaitedFor } from '../../../src/orchestrator/lead/lead.ts';
 import { reconcile } from '../../../src/orchestrator/lead/reconcile.ts';
 import { makeOperations } from '../../../src/orchestrator/operations/make-operations.ts';
 import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
@@ -17,10 +19,11 @@ import { watch } from '../../../src/orchestrator/watch/watch-fleet.ts';
 import type { ScanResult } from '../../../src/rollout/messages/scans.ts';
 import { isWatched } from '../../../src/rollout/upgrade/evolve.ts';
 import { anApiBudgetStatus } from '../../support/builders.ts';
-import { makeMemoryScanBook } from '../../support/store/memory-scan-book.ts';
 import { makeChances } from '../chances.ts';
 import type { Night } from '../night.ts';
 import { type PlantContext, planted, plantInConfigs, plantInGates, plantInVerb } from '../planted-bugs.ts';
+import { readsAnew } from '../setup.ts';
+import { slotOf } from './config-model.ts';
 import { makeFleetPort } from './fleet-port.ts';
 import type { JobModel } from './job-model.ts';
 import { accessIdHash, type ProcessModel } from './process-model.ts';
@@ -39,8 +42,11 @@ export interface DaemonModel {
   beat(): Promise<void>;
   /** Reads this config, which its host has now. */
   reload(config: number): Promise<ReloadResult>;
-  /** Leads from now on, under this fence, until the lease is another's. */
-  lead(fence: number, isStillLeader: () => boolean): Promise<void>;
+  /**
+   * Leads from now on, under this fence, until the lease is another's.
+   * @param giveWay lets another one lead, whose rollouts this one does not serve
+   */
+  lead(fence: number, isStillLeader: () => boolean, giveWay: () => void): Promise<void>;
   /** The wakeUps was rung. */
   hear(): void;
   backgroundTasksOut(): number;
@@ -56,6 +62,9 @@ const againMs = 5_000;
 const pollMinMs = 1_000;
 const pollMaxMs = 600_000;
 const lookWhileLostMs = 3_000;
+
+// As long as a leader leads while another one is waited for (lead.ts).
+const turnMs = 10_000;
 
 export const requestsPerSecond = 1_000;
 
@@ -125,17 +134,21 @@ export function makeDaemonModel(
     sleep: (forMs: number) => process.wait(forMs),
     readMark: async () => ({ origin: 'https://api.example', accessIdHash: accessIdHash(account, accessKey) }),
   });
-  const configs = makeConfigs({ register: makeConfigRegisterPort(night, process), sink, clock });
+  let fileConfig = process.host.config;
+  const configs = makeConfigs({
+    register: makeConfigRegisterPort(night, process, () => fileConfig),
+    sink,
+    clock,
+  });
   const sharedAttributes = makeSharedAttributes();
-  const scans = makeMemoryScanBook();
   const policies = rollouts.map(({ name }) => name);
-  const claims = makePolicyClaims({ scans, clock, policies, configs });
+  const claims = makePolicyClaims({ scans: night.scans, clock, policies, configs });
   const partsOf = (context: PlantContext) => ({
     ...(night.plant === 'olderConfigScans' ? {} : { configs }),
     ...(night.plant === 'accountIgnored' ? {} : { accounts }),
     ...planted(night.plant, context, { store: port, register: registerPort, fleet: fleetPort }),
     sharedAttributes,
-    scans,
+    scans: night.scans,
     claims,
     forecast: () => [],
     clock,
@@ -155,6 +168,7 @@ export function makeDaemonModel(
     return night.rejoinedAt() > startedAt ? night.rejoinedAt() + answerWithinMs : startedAt;
   };
   const trustedSince = () => clock.now() - (scheduler.now() - rejoinedAt());
+  const renamesPolicies = setup.faults.policyRenamed > 0 || setup.faults.policyRemoved > 0;
   const leadParts = {
     ...partsOf('lead'),
     observations,
@@ -187,8 +201,7 @@ export function makeDaemonModel(
     }
   };
   // Before any step: a freeze that came with a restart holds from the first create on.
-  const begun = setup.faults.reload > 0 ? process.wait(1).then(beat) : undefined;
-  let fileConfig = process.host.config;
+  const begun = readsAnew(setup) ? process.wait(1).then(beat) : undefined;
   let configSince = startedAt;
   const { reload } = makeReload({
     ...followParts,
@@ -198,7 +211,10 @@ export function makeDaemonModel(
         const own = next.map(({ name }) => ({ policy: name, hash: String(fileConfig) }));
         return { kind: 'read', next: { rollouts: next, own, settings: [], needsRestart: [] } };
       },
-      use: (next) => rollouts.splice(0, rollouts.length, ...next.rollouts),
+      use: (next) => {
+        rollouts.splice(0, rollouts.length, ...next.rollouts);
+        policies.splice(0, policies.length, ...next.rollouts.map(({ name }) => name));
+      },
     },
   });
   const operations = makeOperations(partsOf('operator'));
@@ -208,7 +224,9 @@ export function makeDaemonModel(
   const reconcileAll = async (fence: number, isFirst: boolean): Promise<number> => {
     let wakeAt = Number.POSITIVE_INFINITY;
     try {
-      for (const rolloutId of await leadParts.store.activeRolloutIds(leadParts.policies)) {
+      const active = await leadParts.store.activeRolloutIds(leadParts.policies);
+      const orphans = renamesPolicies ? await findOrphans(leadParts) : [];
+      for (const rolloutId of [...active, ...orphans.map(({ id }) => id)]) {
         const at = await reconcile(leadParts, rolloutId, fence, isFirst ? 0 : overdueMs).catch(
           (error: unknown) => {
             failed(`reconcile ${rolloutId}`, error);
@@ -222,6 +240,14 @@ export function makeDaemonModel(
       return clock.now() + pollMinMs;
     }
     return wakeAt;
+  };
+  const isAnotherAwaited = async (): Promise<boolean> => {
+    try {
+      return await isWaitedFor({ ...leadParts, accounts, configs, newerRecords: () => [] });
+    } catch (error) {
+      failed('turns of leaders', error);
+      return false;
+    }
   };
   const waitFor = (forMs: number): Promise<void> =>
     new Promise((resolve) => {
@@ -255,7 +281,7 @@ export function makeDaemonModel(
     },
     scanNow: async (name, origin) => {
       if (begun !== undefined) await begun;
-      const policy = rollouts.find((each) => each.name === name);
+      const policy = rollouts.find((each) => each.name === name || slotOf(each.name) === name);
       if (policy === undefined) return undefined;
       try {
         return await scan(scanParts, policy, origin);
@@ -264,8 +290,9 @@ export function makeDaemonModel(
         return undefined;
       }
     },
-    lead: async (fence, isStillLeader) => {
+    lead: async (fence, isStillLeader, giveWay) => {
       if (begun !== undefined) await begun;
+      const turnEndsAt = scheduler.now() + turnMs;
       let isFirst = true;
       let lookMs = pollMinMs;
       while (isStillLeader()) {
@@ -279,8 +306,11 @@ export function makeDaemonModel(
           await process.wait(5);
           continue;
         }
+        const isAwaited = renamesPolicies && (await isAnotherAwaited());
+        if (isAwaited && scheduler.now() >= turnEndsAt) return giveWay();
+        const turnLeftMs = isAwaited ? Math.max(0, turnEndsAt - scheduler.now()) : Number.POSITIVE_INFINITY;
         const lostMs = Math.max(lookWhileLostMs, jobs.lostDueAt() + overdueMs - clock.now());
-        await waitFor(Math.min(lookMs, lostMs, Math.max(5, wakeAt - clock.now())));
+        await waitFor(Math.min(lookMs, lostMs, turnLeftMs, Math.max(5, wakeAt - clock.now())));
         lookMs = rung ? pollMinMs : Math.min(pollMaxMs, lookMs * 2);
       }
     },

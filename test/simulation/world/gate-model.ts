@@ -39,6 +39,7 @@ export function makeGateModel(
   const given = new Map<string, GivenAnswer[]>();
   const chances = makeChances(setup.seed, 'gates');
   const searches = makeChances(setup.seed, 'searches');
+  const lateChances = makeChances(setup.seed, 'late searches');
   const isBadNow = (name: string, isTroubled: () => boolean): boolean => {
     const mood = makeChances(setup.seed, `mood/${name}/${Math.floor(now() / moodMs)}`);
     const isBad = isTroubled() && mood.hit(setup.faults.gateMisses);
@@ -57,6 +58,7 @@ export function makeGateModel(
   ) => {
     const search = makeSearchModel({
       ...{ setup, process, service: services[process.host.account], chances: searches, struck, isTroubled },
+      lateChances,
       isBad: () => isBadNow(gate.name, isTroubled),
     });
     const parts = { search, clock: process.clock, signal: new AbortController().signal };

@@ -89,7 +89,9 @@ export async function helpOut(
   for (const of of night.seen.all.values()) {
     const { rollout } = of;
     if (rollout.endedAt !== null) continue;
-    const verb = isLeftAlone(night, of, process.host) ? abortOf(of) : helpingVerb(of);
+    const isAlone =
+      isLeftAlone(night, of, process.host) || night.missingSince(rollout.policy.name) !== undefined;
+    const verb = isAlone ? abortOf(of) : helpingVerb(of);
     if (verb === undefined) continue;
     spoke = true;
     await ask(night, operations, of, shownFor(of, verb), 'helper');

@@ -1,6 +1,7 @@
-import { makeChances } from '../chances.ts';
+import { type Chances, makeChances } from '../chances.ts';
 import type { Night } from '../night.ts';
 import { drawBrakes } from '../random-policy.ts';
+import { slotOf } from './config-model.ts';
 import type { DaemonModel } from './daemon-model.ts';
 import type { HostModel } from './host-changes.ts';
 import { expectFaults } from './people.ts';
@@ -36,14 +37,18 @@ export function planReloads(
   const change = (): void => {
     if (!night.isTroubled()) return;
     const newest = night.configs.at(-1) ?? [];
-    const config = night.addConfig(newest.map((policy) => drawBrakes(chances, policy, scheduler.now())));
     night.struck('reload');
-    const [first, ...others] = chances.hit(0.5) ? hosts : hosts.toReversed();
+    roll(chances, night.addConfig(newest.map((policy) => drawBrakes(chances, policy, scheduler.now()))));
+  };
+  /** One host after the other gets the new file; some keep the older one. */
+  const roll = (by: Chances, config: number): void => {
+    const [first, ...others] = by.hit(0.5) ? hosts : hosts.toReversed();
     if (first !== undefined) getConfig(first, config);
     for (const host of others)
-      if (chances.hit(0.6))
-        scheduler.at(scheduler.now() + chances.int(1, 60 * minuteMs), () => getConfig(host, config));
+      if (by.hit(0.6))
+        scheduler.at(scheduler.now() + by.int(1, 60 * minuteMs), () => getConfig(host, config));
   };
+  planNames(night, roll);
   night.steering.able('reload', change);
   for (let index = 0; index < Math.round(setup.faults.reload); index += 1) {
     scheduler.at(startsAt + chances.between(0, setup.troubleMs), () => {
@@ -52,6 +57,44 @@ export function planReloads(
       else night.afterNextAdmission(() => scheduler.at(scheduler.now() + chances.int(0, 4_000), change));
     });
   }
+}
+
+/** People rename a policy, or remove it, and may bring it back by its name. */
+function planNames(night: Night, roll: (chances: Chances, config: number) => void): void {
+  const { setup, scheduler, steering } = night;
+  const chances = makeChances(setup.seed, 'policy names');
+  const startsAt = scheduler.now();
+  const newest = () => night.configs.at(-1) ?? [];
+  const often = (kind: 'policyRenamed' | 'policyRemoved', change: () => void): void => {
+    const andNote = (): void => {
+      if (!night.isTroubled() || newest().length === 0) return;
+      night.struck(kind);
+      night.trace('person', () => kind);
+      change();
+    };
+    for (let index = 0; index < Math.round(setup.faults[kind]); index += 1)
+      scheduler.at(startsAt + chances.between(0, setup.troubleMs), andNote);
+    steering.able(kind, andNote);
+  };
+  let renamed = 0;
+  often('policyRenamed', () => {
+    const old = chances.some(newest())?.name ?? '';
+    renamed += 1;
+    const name = `${slotOf(old)}-${renamed}`;
+    roll(
+      chances,
+      night.addConfig(newest().map((policy) => (policy.name === old ? { ...policy, name } : policy))),
+    );
+  });
+  often('policyRemoved', () => {
+    const removed = chances.some(newest());
+    if (removed === undefined) return;
+    roll(chances, night.addConfig(newest().filter((policy) => policy !== removed)));
+    scheduler.at(scheduler.now() + chances.int(1, 120) * minuteMs, () => {
+      if (!night.isTroubled() || newest().some(({ name }) => slotOf(name) === slotOf(removed.name))) return;
+      roll(chances, night.addConfig([...newest(), removed]));
+    });
+  });
 }
 
 async function reload(night: Night, daemon: DaemonModel, config: number): Promise<void> {

@@ -121,17 +121,16 @@ function eachThrough<Port extends object>(call: Call, port: Port): Port {
   return Object.fromEntries(calls) as Port;
 }
 
-/** Where it says which config it has, and reads what the others say. */
+/** Where it says which config it has, and reads what the others say. @param fileConfig the one that it read last */
 export function makeConfigRegisterPort(
   night: Night,
   process: ProcessModel,
+  fileConfig: () => number,
 ): Pick<ConfigRegister, 'beat' | 'replace'> {
   const call = makeCall(night, process, 'configs');
   return {
     beat: () => call('beat', async () => night.configModel.seenBy(process)),
-    replace: ([first]) => {
-      if (first !== undefined) night.configModel.replace(process, Number(first.hash));
-    },
+    replace: () => night.configModel.replace(process, fileConfig()),
   };
 }
 
