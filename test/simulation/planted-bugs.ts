@@ -409,6 +409,7 @@ const plants = {
     // Nobody seems to wait for a turn.
     store: (store) => withView(store, (view) => ({ ...view, candidates: [] })),
   },
+  wrongClockTrusted: { firstSeed: 1 },
   spinningLeader: {
     firstSeed: 1,
     foundBy: 'progress',

@@ -89,7 +89,7 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
       },
     },
     defer: { upToMs: basics.pick([0.25, 1, 4, 12]) * hourMs },
-    waves: drawWaves(draw, when),
+    waves: drawWaves(draw, when, setup.hasManyGates),
   });
 }
 
@@ -132,6 +132,7 @@ export function drawBrakes(chances: Chances, policy: Policy, now: number): Polic
 function drawWaves(
   draw: (concern: string) => Chances,
   when: <T>(feature: FeatureKind, probability: number, value: (chances: Chances) => T, otherwise: T) => T,
+  hasManyGates: boolean,
 ): readonly WaveRule[] {
   const count = when('waves', 0.85, (chances) => chances.int(2, 4), 1);
   const names = ['canary', 'early', 'most', 'rest'];
@@ -143,7 +144,12 @@ function drawWaves(
     const approves = draw(`approval ${index}`).hit(0.2);
     const isMatch = draw(`match ${index}`).hit(0.15);
     const searched = draw(`searches ${index}`);
-    const searches = when('searches', 1, () => (searched.hit(0.35) ? drawSearches(searched) : []), []);
+    const searches = when(
+      'searches',
+      1,
+      () => (searched.hit(hasManyGates ? 0.8 : 0.35) ? drawSearches(searched) : []),
+      [],
+    );
     const soakMs = when('soak', 1, () => (soaks ? chances.pick([1, 10, 30, 120]) * minuteMs : 0), 0);
     const rule: WaveRule = {
       ...aWaveRule({ name: isLast ? 'rest' : (names[index] ?? `wave ${index}`) }),
@@ -151,7 +157,10 @@ function drawWaves(
       soakMs: Math.max(soakMs, ...searches.map(soakMsFor)),
       maxFailures: drawAmount(chances),
       approval: when('waveApproval', 1, () => approves, false),
-      gates: [...when('gates', 1, () => (gates.hit(0.2) ? drawGates(gates) : []), []), ...searches],
+      gates: [
+        ...when('gates', 1, () => (gates.hit(hasManyGates ? 0.8 : 0.2) ? drawGates(gates) : []), []),
+        ...searches,
+      ],
     };
     const match: Selector = { osName: ['Linux'] };
     return !isLast && when('match', 1, () => isMatch, false) ? { ...rule, match } : rule;

@@ -22,12 +22,13 @@ import type { Night } from './night.ts';
 import { cannotMeet } from './pairs/cannot-meet.ts';
 import { type Meetings, makeMeetings } from './pairs/meetings.ts';
 import { makeSteering } from './pairs/steering.ts';
-import { wantedOf, withWanted } from './pairs/wanted.ts';
+import { isOfWords, wantedOf, withWanted } from './pairs/wanted.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { drawOlder, drawPolicy } from './random-policy.ts';
-import { type FaultKind, highestOf, readsAnew, type Setup } from './setup.ts';
+import { doubtsClocks, type FaultKind, highestOf, readsAnew, type Setup } from './setup.ts';
+import { planClockFaults } from './world/clock-faults.ts';
 import { makeConfigModel } from './world/config-model.ts';
-import { type DaemonModel, makeDaemonModel } from './world/daemon-model.ts';
+import { type DaemonModel, makeDaemonModel, mayWork } from './world/daemon-model.ts';
 import { makeGateModel } from './world/gate-model.ts';
 import { makeGatewayModel } from './world/gateway-model.ts';
 import { type HostModel, planHostChanges } from './world/host-changes.ts';
@@ -108,7 +109,8 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     if (highestOf(kind) >= 1) progress.fact();
     meetings.note(kind, subject);
   };
-  const service = makeServiceModel(setup, scheduler, expectMs, struck);
+  const wants = (kind: FaultKind) => steering.wants(kind);
+  const service = makeServiceModel(setup, scheduler, expectMs, struck, 'ours', wants);
   const services = { ours: service, other: makeServiceModel(setup, scheduler, expectMs, struck, 'other') };
   const isTroubled = () => scheduler.now() < troubleEndsAt;
   const trace: Night['trace'] = (who, words) => options.trace?.(scheduler.now(), who, words());
@@ -123,10 +125,12 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   const gateway = makeGatewayModel(setup, scheduler, { seen, isTroubled, troubleEndsAt, struck });
   const shown = makeShownCollectors();
   const orders = makeOrders();
-  const gates = makeGateModel(setup, scheduler.now, { services, struck });
+  const gates = makeGateModel(setup, scheduler.now, { services, struck, wants });
   const skewMs = setup.faults.clockJump > 0 ? 5_000 : 0;
   const staleMs =
-    setup.faults.stall > 0 || setup.faults.slowAnswer > 0 || setup.faults.crash > 0 ? 300_000 : 60_000;
+    setup.faults.stall > 0 || setup.faults.slowAnswer > 0 || setup.faults.crash > 0 || doubtsClocks(setup)
+      ? 300_000
+      : 60_000;
   const brakes = makeBrakes((config) => configs[config] ?? []);
   const beatChances = makeChances(setup.seed, 'beats');
   const awaitAdmission: Array<() => void> = [];
@@ -336,7 +340,9 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   let leader: DaemonModel | undefined;
   let fence = 0;
   const elect = (before?: DaemonModel): void => {
-    const able = alive().filter(({ process }) => process.stalledUntil() <= scheduler.now());
+    const able = alive().filter(
+      ({ process }) => process.stalledUntil() <= scheduler.now() && mayWork(night, process),
+    );
     const others = able.filter((daemon) => daemon !== before);
     const next = chances.some(others.length > 0 ? others : able);
     if (next === undefined) {
@@ -347,7 +353,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     fence += 1;
     const term = fence;
     trace(next.process.name, () => `leads with fence ${term}`);
-    const isLeading = () => leader === next && fence === term;
+    const isLeading = () => leader === next && fence === term && mayWork(night, next.process);
     const giveWay = () => {
       if (isLeading()) elect(next);
     };
@@ -357,7 +363,9 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     if (leader?.process.name !== name) return;
     const deposed = leader;
     scheduler.at(scheduler.now() + leaseMs + 500, () => {
-      const isAble = deposed.process.isAlive() && deposed.process.stalledUntil() <= scheduler.now();
+      const { process } = deposed;
+      const isAble =
+        process.isAlive() && process.stalledUntil() <= scheduler.now() && mayWork(night, process);
       if (leader === deposed && !isAble) elect();
     });
   };
@@ -448,6 +456,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   steering.able('clockJump', jumpClock(jumps));
   for (let jump = 0; jump < Math.round(setup.faults.clockJump); jump += 1)
     scheduler.at(startsAt + chances.between(0, setup.troubleMs), jumpClock(chances));
+  planClockFaults(night, { alive, deposeLater });
   for (const policy of policies) {
     const everyMs = chances.pick([30, 60, 240]) * minuteMs;
     const tick = (): void => {
@@ -495,7 +504,8 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   };
   const rests = await rest();
   judgeEvidence(night);
-  if (rests && !isOver && setup.words > 0) await seeToEnd(night, () => alive()[0], rest);
+  const isSpokenTo = setup.words > 0 || wanted.some(isOfWords);
+  if (rests && !isOver && isSpokenTo) await seeToEnd(night, () => alive()[0], rest);
   for (const of of seen.all.values()) await inspect(night, of);
   for (const [name, pair] of meetings.met) {
     const why = cannotMeet(pair);

@@ -99,6 +99,8 @@ export interface Setup {
   readonly givesWay: number;
   readonly faults: Readonly<Record<FaultKind, number>>;
   readonly features: Readonly<Record<FeatureKind, boolean>>;
+  /** Most waves have gates of all kinds. */
+  readonly hasManyGates: boolean;
   /** What was switched off, which nothing brings back. */
   readonly without: ReadonlyArray<FaultKind | FeatureKind>;
 }
@@ -108,6 +110,11 @@ const hourMs = 3_600_000;
 /** Whether daemons read their configs anew, so that they say in each beat which one they have. */
 export function readsAnew({ faults }: Pick<Setup, 'faults'>): boolean {
   return faults.reload > 0 || faults.policyRenamed > 0 || faults.policyRemoved > 0;
+}
+
+/** Whether clocks are set by more than hosts differ, or do not count a suspension. */
+export function doubtsClocks({ faults }: Pick<Setup, 'faults'>): boolean {
+  return faults.suspend > 0 || faults.clockWrong > 0;
 }
 
 /** Draws a setup; about one in five is calm: nothing goes wrong and nobody speaks, which is when estimates are measured. */
@@ -127,7 +134,19 @@ export function drawSetup(seed: number): Setup {
     return isOn && !isCalm ? share : 0;
   });
   const features = eachOf(featureKinds, () => true);
-  return { seed, collectors, daemons, troubleMs, words, operators, givesWay, faults, features, without: [] };
+  return {
+    seed,
+    collectors,
+    daemons,
+    troubleMs,
+    words,
+    operators,
+    givesWay,
+    faults,
+    features,
+    hasManyGates: false,
+    without: [],
+  };
 }
 
 /** Changes to a drawn setup, as they are written on a command line. */

@@ -94,11 +94,12 @@ export async function judgeStatus(night: Night, of: SeenRollout): Promise<readon
   const now = scheduler.now();
   const { id } = of.rollout;
   const { store, register } = planted(night.plant, 'status', night);
-  const view = await loadRolloutSummary({ store, register }, id, now);
-  if (view === undefined) {
+  const stored = await loadRolloutSummary({ store, register }, id, now);
+  if (stored === undefined) {
     verdicts.check('P9', false, `${id} is gone`);
     return [];
   }
+  const view = { ...stored, isPolicyMissing: night.missingSince(of.rollout.policy.name) !== undefined };
   const status = describeRollout(view, now, anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond }));
   judgeFigures(night, of, status);
   return judgeWaiting(night, of, { view, status });

@@ -1,6 +1,6 @@
 import { changeFaults, type FaultKind, highestOf, type Setup } from '../setup.ts';
 import { cannotMeet } from './cannot-meet.ts';
-import { allPairs, type HappeningKind, isState, type Pair, type WordKind, wordKinds } from './kinds.ts';
+import { allPairs, type HappeningKind, isState, type Pair, wordKinds } from './kinds.ts';
 
 /** Pairs that can meet, in an order in which neighbours differ in both halves. */
 const candidates: readonly Pair[] = shuffled(allPairs.filter((pair) => cannotMeet(pair) === undefined));
@@ -18,14 +18,13 @@ export function wantedOf(setup: Setup): readonly Pair[] {
   return Array.from({ length: wantedByNight }, (_, index) => setup.seed * wantedByNight + index)
     .map((index) => candidates[index % candidates.length])
     .filter((pair) => pair !== undefined)
-    .filter((pair) =>
-      happeningsOf(pair).every((kind) => !off.has(kind) && (setup.words > 0 || !isWord(kind))),
-    );
+    .filter((pair) => happeningsOf(pair).every((kind) => !off.has(kind)));
 }
 
 /** The same night, in which the faults that it wants are possible, each rarely, or by steering alone. */
 export function withWanted(setup: Setup, wanted: readonly Pair[]): Setup {
-  return changeFaults(setup, (kind) => {
+  const isAsked = wanted.some((pair) => happeningsOf(pair).some((kind) => ofGates.has(kind)));
+  return changeFaults({ ...setup, hasManyGates: isAsked }, (kind) => {
     const share = setup.faults[kind];
     const isWanted = wanted.some((pair) => happeningsOf(pair).includes(kind));
     if (share > 0 || !isWanted) return share;
@@ -42,25 +41,28 @@ const bySteeringAlone = 1e-9;
 
 /** What is drawn with a task, a collector or an answer, where nothing can bring it about at a given moment. */
 const isDrawnElsewhere: ReadonlySet<HappeningKind> = new Set<FaultKind>([
-  'taskFails',
-  'taskStuck',
-  'taskLost',
-  'taskOtherBuild',
-  'taskIntermediate',
-  'taskLateSuccess',
   'badStratum',
   'badCluster',
   'silenced',
   'pollsRefused',
   'dateJumps',
-  'gateErrors',
-  'gateMisses',
-  'searchFails',
   'otherConfig',
 ]);
 
+/** They need gates that are asked. */
+const ofGates: ReadonlySet<HappeningKind> = new Set<FaultKind>([
+  'gateErrors',
+  'gateMisses',
+  'searchFails',
+  'searchLate',
+]);
+
 const words: ReadonlySet<HappeningKind> = new Set(wordKinds);
-const isWord = (kind: HappeningKind): kind is WordKind => words.has(kind);
+
+/** Whether somebody has to speak for it. */
+export function isOfWords(pair: Pair): boolean {
+  return happeningsOf(pair).some((kind) => words.has(kind));
+}
 
 /** By steps that share no factor with the length, so that each comes once. */
 function shuffled(pairs: readonly Pair[]): readonly Pair[] {

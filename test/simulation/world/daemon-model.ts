@@ -22,7 +22,7 @@ import { anApiBudgetStatus } from '../../support/builders.ts';
 import { makeChances } from '../chances.ts';
 import type { Night } from '../night.ts';
 import { type PlantContext, planted, plantInConfigs, plantInGates, plantInVerb } from '../planted-bugs.ts';
-import { readsAnew } from '../setup.ts';
+import { doubtsClocks, readsAnew } from '../setup.ts';
 import { slotOf } from './config-model.ts';
 import { makeFleetPort } from './fleet-port.ts';
 import type { JobModel } from './job-model.ts';
@@ -80,7 +80,7 @@ export function makeDaemonModel(
   const port = makeStorePort(night, process);
   const { fleet: fleetPort, createFor } = makeFleetPort(night, process);
   const registerPort = makeRegisterPort(night, process);
-  const { clock } = process;
+  const clock = night.plant === 'wrongClockTrusted' ? { now: process.clocks.wallNow } : process.clock;
   const failed = (where: string, error: unknown): void =>
     verdicts.thrown(`${where} in ${process.name}`, error);
   const sink: EventSink = {
@@ -138,7 +138,7 @@ export function makeDaemonModel(
   const configs = makeConfigs({
     register: makeConfigRegisterPort(night, process, () => fileConfig),
     sink,
-    clock,
+    clock: { now: process.clocks.wallNow },
   });
   const sharedAttributes = makeSharedAttributes();
   const policies = rollouts.map(({ name }) => name);
@@ -183,7 +183,11 @@ export function makeDaemonModel(
     trustedSince,
     queue: leadParts.queue,
   };
-  const stepParts = { ...partsOf('step'), trustedSince };
+  const clockChecks =
+    doubtsClocks(setup) && night.plant !== 'wrongClockTrusted'
+      ? { isClockRight: process.isClockRight, compareClocks: process.compareClocks }
+      : {};
+  const stepParts = { ...partsOf('step'), trustedSince, ...clockChecks };
   const partsOfSteps = new Map<string, StepParts>();
   const stepPartsOf = (rolloutId: string): StepParts => {
     const ports = { store: port, register: registerPort, fleet: createFor(rolloutId) };
@@ -218,7 +222,7 @@ export function makeDaemonModel(
     },
   });
   const operations = makeOperations(partsOf('operator'));
-  const scanParts = { ...partsOf('scan'), memory: night.memory };
+  const scanParts = { ...partsOf('scan'), memory: night.memory, ...clockChecks };
 
   /** @returns when to look again at the latest */
   const reconcileAll = async (fence: number, isFirst: boolean): Promise<number> => {
@@ -282,7 +286,7 @@ export function makeDaemonModel(
     scanNow: async (name, origin) => {
       if (begun !== undefined) await begun;
       const policy = rollouts.find((each) => each.name === name || slotOf(each.name) === name);
-      if (policy === undefined) return undefined;
+      if (policy === undefined || !mayWork(night, process)) return undefined;
       try {
         return await scan(scanParts, policy, origin);
       } catch (error) {
@@ -320,6 +324,11 @@ export function makeDaemonModel(
     },
     backgroundTasksOut: () => (process.isAlive() ? backgroundTasksOut : 0),
   };
+}
+
+/** Whether it takes jobs, and leads: not while its clock is wrong. */
+export function mayWork({ plant, setup }: Pick<Night, 'plant' | 'setup'>, process: ProcessModel): boolean {
+  return !doubtsClocks(setup) || process.isClockRight() || plant === 'wrongClockTrusted';
 }
 
 function isAnyWatched({ seen }: Night): boolean {

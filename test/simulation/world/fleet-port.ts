@@ -1,10 +1,17 @@
 import { isSameBuild } from '../../../src/base/build-version.ts';
-import type { Answer, FleetService, InventoryPage } from '../../../src/orchestrator/ports/fleet-service.ts';
+import { startStopwatch } from '../../../src/base/stopwatch.ts';
+import {
+  type Answer,
+  type FleetService,
+  type InventoryPage,
+  sendWithinMs,
+} from '../../../src/orchestrator/ports/fleet-service.ts';
 import type { FleetCollector } from '../../../src/rollout/model/collector.ts';
 import { readServiceTime, unknownServiceClock } from '../../../src/rollout/model/service-clock.ts';
 import type { ServiceFailure } from '../../../src/rollout/upgrade/failure-classes.ts';
 import { type Chances, makeChances } from '../chances.ts';
 import type { Night } from '../night.ts';
+import { doubtsClocks } from '../setup.ts';
 import type { ProcessModel } from './process-model.ts';
 import type { CollectorModel, CreateResult } from './service-model.ts';
 
@@ -193,7 +200,13 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
           night.strikes('slowAnswer', chances) ? chances.int(1_000, 90_000) : chances.int(0, 400),
         );
         const create = { rolloutId, collectorId, toBuild, daemon: process.name, account };
-        return ok({ send: () => send(night, process, chances, create, travelMs), giveUp: () => {} });
+        const ageMs = startStopwatch(process.clocks);
+        // As the client does, which sends a create within a second of its place, or not at all.
+        const isLate = () => doubtsClocks(setup) && ageMs() > sendWithinMs;
+        return ok({
+          send: async () => (isLate() ? unsent : send(night, process, chances, create, travelMs)),
+          giveUp: () => {},
+        });
       },
     }),
   };
@@ -259,6 +272,8 @@ function send(
     return result;
   }
 }
+
+const unsent = { ok: false, failure: { kind: 'cancelled', sent: false } } as const;
 
 function ok<T>(value: T): Answer<T> {
   return { ok: true, value };

@@ -31,9 +31,11 @@ export function makeGateModel(
   {
     services,
     struck,
+    wants,
   }: {
     readonly services: Readonly<Record<Account, ServiceModel>>;
     readonly struck: (kind: FaultKind) => void;
+    readonly wants: (kind: FaultKind) => boolean;
   },
 ): GateModel {
   const given = new Map<string, GivenAnswer[]>();
@@ -42,12 +44,12 @@ export function makeGateModel(
   const lateChances = makeChances(setup.seed, 'late searches');
   const isBadNow = (name: string, isTroubled: () => boolean): boolean => {
     const mood = makeChances(setup.seed, `mood/${name}/${Math.floor(now() / moodMs)}`);
-    const isBad = isTroubled() && mood.hit(setup.faults.gateMisses);
+    const isBad = isTroubled() && (mood.hit(setup.faults.gateMisses) || wants('gateMisses'));
     if (isBad) struck('gateMisses');
     return isBad;
   };
   const answerHttp = (gate: HttpGateRule, isTroubled: () => boolean): GateAnswer => {
-    const isSilent = isTroubled() && chances.hit(setup.faults.gateErrors);
+    const isSilent = isTroubled() && (chances.hit(setup.faults.gateErrors) || wants('gateErrors'));
     if (isSilent) struck('gateErrors');
     return answerOf(gate.kind, !isSilent && isBadNow(gate.name, isTroubled), isSilent);
   };
@@ -58,7 +60,7 @@ export function makeGateModel(
   ) => {
     const search = makeSearchModel({
       ...{ setup, process, service: services[process.host.account], chances: searches, struck, isTroubled },
-      lateChances,
+      ...{ lateChances, wants },
       isBad: () => isBadNow(gate.name, isTroubled),
     });
     const parts = { search, clock: process.clock, signal: new AbortController().signal };

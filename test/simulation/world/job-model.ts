@@ -2,6 +2,7 @@ import type { StepOutcome, StepQueue } from '../../../src/orchestrator/ports/lea
 import { dueAtOf } from '../../../src/rollout/model/upgrade.ts';
 import { makeChances } from '../chances.ts';
 import type { Night } from '../night.ts';
+import { mayWork } from './daemon-model.ts';
 import type { ProcessModel } from './process-model.ts';
 
 interface Job {
@@ -63,7 +64,8 @@ export function makeJobModel(night: Night, runners: () => readonly StepRunner[])
   };
   const start = (key: string, job: Job): void => {
     const able = runners().filter(
-      ({ process }) => process.isAlive() && process.stalledUntil() <= scheduler.now(),
+      ({ process }) =>
+        process.isAlive() && process.stalledUntil() <= scheduler.now() && mayWork(night, process),
     );
     const runner = chances.some(able);
     if (runner === undefined) {

@@ -20,26 +20,28 @@ interface SearchModelParts {
   readonly chances: Chances;
   readonly lateChances: Chances;
   readonly struck: (kind: FaultKind) => void;
+  readonly wants: (kind: FaultKind) => boolean;
   readonly isTroubled: () => boolean;
   readonly isBad: () => boolean;
 }
 
 /** Search jobs over what the collectors really deliver. @returns also whether one of them gave no whole answer */
 export function makeSearchModel(parts: SearchModelParts): LogSearch & { readonly hasFailed: () => boolean } {
-  const { setup, process, service, chances, lateChances, struck, isTroubled, isBad } = parts;
+  const { setup, process, service, chances, lateChances, struck, wants, isTroubled, isBad } = parts;
   let hasFailed = false;
   return {
     hasFailed: () => hasFailed,
     run: async ({ query, from, to }: LogQuestion): Promise<LogAnswer> => {
       await process.wait(chances.int(5_000, 20_000));
-      if (isTroubled() && lateChances.hit(setup.faults.searchLate)) {
+      if (isTroubled() && (lateChances.hit(setup.faults.searchLate) || wants('searchLate'))) {
         struck('searchLate');
         // Meanwhile the wave may be over, and its rollout held, ended or led by another daemon.
         await process.wait(lateChances.int(20_000, gathersForMs));
       }
       // An account without search jobs has none all night.
       const isForbidden = makeChances(setup.seed, 'account type').hit(setup.faults.searchFails / 4);
-      const fails = isTroubled() && (isForbidden || chances.hit(setup.faults.searchFails));
+      const isWanted = wants('searchFails');
+      const fails = isTroubled() && (isForbidden || chances.hit(setup.faults.searchFails) || isWanted);
       if (fails) {
         hasFailed = true;
         struck('searchFails');

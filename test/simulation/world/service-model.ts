@@ -102,6 +102,7 @@ export function makeServiceModel(
   expectMs: number,
   struck: (kind: FaultKind) => void,
   account: Account = 'ours',
+  wants: (kind: FaultKind) => boolean = () => false,
 ): ServiceModel {
   const isOurs = account === 'ours';
   const chances = makeChances(setup.seed, isOurs ? 'fleet' : 'other fleet');
@@ -225,6 +226,7 @@ export function makeServiceModel(
       badStratum,
       isOurs: rolloutId !== null,
       struck,
+      wants,
     });
     const task: TaskModel = {
       id: String(tasks.size + 1),
@@ -326,13 +328,14 @@ function drawFate(
     readonly badStratum: string;
     readonly isOurs: boolean;
     readonly struck: (kind: FaultKind) => void;
+    readonly wants: (kind: FaultKind) => boolean;
   },
 ): Fate {
   const chances = makeChances(seed, `fate/${about.id}/${creates}`);
   const lastsMs = Math.round(Math.min(28 * 60_000, Math.max(45_000, chances.logNormal(of.expectMs * 0.85))));
   const restartMs = chances.int(3, 12) * 1_000;
   const strikes = (kind: FaultKind): boolean => {
-    const hits = chances.hit(faults[kind]);
+    const hits = chances.hit(faults[kind]) || of.wants(kind);
     if (hits) of.struck(kind);
     return hits;
   };
