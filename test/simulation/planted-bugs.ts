@@ -9,6 +9,7 @@ import { isSearchGate, type Policy, type WaveRule } from '../../src/rollout/mode
 import type { Rollout, StoredView, WaveState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../src/rollout/model/upgrade.ts';
 import { end } from '../../src/rollout/upgrade/transitions.ts';
+import type { SetupChanges } from './setup.ts';
 
 export type PlantContext = 'lead' | 'step' | 'operator' | 'scan' | 'watch' | 'status';
 
@@ -18,16 +19,32 @@ interface Plant {
   readonly firstSeed: number;
   /** The promise whose judge sees it first; any, where left out. */
   readonly foundBy?: string;
-  /** The others are found sooner where no config is read anew. */
-  readonly isFoundByReloads?: true;
-  /** The only part of the daemon that has it; all have, where left out. */
-  readonly in?: PlantContext;
+  /** What finds it, of that which only makes the other bugs slower to find. */
+  readonly needs?: ReadonlyArray<(typeof unneeded)[number]>;
+  /** The only parts of the daemon that have it; where left out, all but its status. */
+  readonly in?: PlantContext | readonly PlantContext[];
   readonly store?: (store: RolloutStore) => RolloutStore;
   readonly register?: (register: FleetRegister, context: PlantContext) => FleetRegister;
   readonly fleet?: (fleet: FleetService) => FleetService;
   readonly configs?: (configs: Configs) => Configs;
   readonly gates?: (gates: GateProbe) => GateProbe;
   readonly verb?: (request: VerbRequest, rollout: Rollout) => VerbRequest;
+}
+
+const unneeded = [
+  'reload',
+  'steering',
+  'policyRenamed',
+  'policyRemoved',
+  'searchLate',
+  'suspend',
+  'clockWrong',
+] as const;
+
+/** The changes with which the nights from `firstSeed` on find a bug soon. */
+export function changesToFind(bug: PlantedBug): SetupChanges {
+  const needs: readonly string[] = whereFound[bug].needs ?? [];
+  return { without: unneeded.filter((kind) => !needs.includes(kind)) };
 }
 
 /** Bugs that are put in on purpose, to see that the simulation finds each. */
@@ -281,7 +298,7 @@ const plants = {
   },
   olderBrakesReturn: {
     firstSeed: 5,
-    isFoundByReloads: true,
+    needs: ['reload'],
     configs: (configs) => ({
       ...configs,
       versionOf: () => ({ generation: Number.MAX_SAFE_INTEGER, isReinstated: true }),
@@ -289,7 +306,7 @@ const plants = {
   },
   turnKept: {
     firstSeed: 139,
-    isFoundByReloads: true,
+    needs: ['reload'],
     // A turn that was given by former brakes is as good as any.
     in: 'step',
     store: (store) => ({
@@ -407,9 +424,10 @@ const plants = {
     firstSeed: 1,
     foundBy: 'P16',
     // Nobody seems to wait for a turn.
+    in: ['lead', 'status'],
     store: (store) => withView(store, (view) => ({ ...view, candidates: [] })),
   },
-  wrongClockTrusted: { firstSeed: 1 },
+  wrongClockTrusted: { firstSeed: 1, needs: ['clockWrong', 'suspend'] },
   spinningLeader: {
     firstSeed: 1,
     foundBy: 'progress',
@@ -430,12 +448,12 @@ export function planted<Parts extends { store: RolloutStore; register: FleetRegi
   parts: Parts,
 ): Parts {
   const plant: Partial<Plant> = bug === null ? {} : plants[bug];
-  const isHere = plant.in === undefined || plant.in === context;
+  const isHere = plant.in === undefined ? context !== 'status' : [plant.in].flat().includes(context);
   const { store, register, fleet } = parts;
   return {
     ...parts,
     store: (isHere && plant.store?.(store)) || store,
-    register: plant.register?.(register, context) ?? register,
+    register: (context !== 'status' && plant.register?.(register, context)) || register,
     ...(fleet !== undefined && { fleet: (isHere && plant.fleet?.(fleet)) || fleet }),
   };
 }

@@ -324,7 +324,9 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     },
   };
 
-  const look = watchStatus(night, (of) => hosts[0] === undefined || isLeftAlone(night, of, hosts[0]));
+  const isServed = (of: SeenRollout): boolean =>
+    alive().some(({ process: { host } }) => host.account === of.account && !isLeftAlone(night, of, host));
+  const look = watchStatus(night, (of) => !isServed(of));
   const daemons: DaemonModel[] = [];
   const alive = () => daemons.filter(({ process }) => process.isAlive());
   const jobs = makeJobModel(night, alive);

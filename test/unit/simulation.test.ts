@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { minimise } from '../simulation/minimise.ts';
-import { plantedBugs, whereFound } from '../simulation/planted-bugs.ts';
+import { changesToFind, plantedBugs, whereFound } from '../simulation/planted-bugs.ts';
 import { playSeeds } from '../simulation/play-seeds.ts';
 import { runNight } from '../simulation/run-night.ts';
 import { drawSetup, faultKinds } from '../simulation/setup.ts';
@@ -45,7 +45,7 @@ describe('the whole engine in simulated nights, judged by the service', () => {
   });
 
   it('shrinks a night that breaks a promise to a small one that breaks the same', async () => {
-    const found = await minimise(27, { without: ['reload'] }, 'capIgnored');
+    const found = await minimise(27, changesToFind('capIgnored'), 'capIgnored');
 
     expect(found?.violation.promise).toBe('P2');
     expect(found?.setup.collectors).toBeLessThan(6);
@@ -53,8 +53,8 @@ describe('the whole engine in simulated nights, judged by the service', () => {
   });
 
   it.each(plantedBugs)('finds the planted bug %s', async (plant) => {
-    const { firstSeed: from, isFoundByReloads, foundBy } = whereFound[plant];
-    const changes = isFoundByReloads === true ? {} : { without: ['reload' as const] };
+    const { firstSeed: from, foundBy } = whereFound[plant];
+    const changes = changesToFind(plant);
     const totals = await playSeeds({ ...seeds, from, count: nightsMax, changes, plant, untilFound: true });
 
     expect(totals.violations).toHaveLength(1);

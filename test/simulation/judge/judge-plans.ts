@@ -15,7 +15,9 @@ export function judgePlan(night: Night, process: ProcessModel, plan: FrozenPlan)
     judgeRollback(night, plan);
     return;
   }
-  judgeConfig(night, process, () => `${process.name} planned ${rollout.id}`);
+  // A policy that the newest config has under another name is planned as long as any daemon has it.
+  const isKept = night.configs.at(-1)?.some(({ name }) => name === rollout.policy.name) === true;
+  if (isKept) judgeConfig(night, process, () => `${process.name} planned ${rollout.id}`);
   judgeOrphans(night, plan);
 }
 
@@ -87,7 +89,8 @@ export function judgeJoiners(night: Night, process: ProcessModel, { rollout, upg
   );
   // A held group gets a stratum in the same way, and nobody joins by that.
   if (upgrades.length === 0) return;
-  judgeConfig(night, process, () => `${process.name} added ${upgrades.length} collectors to ${rollout.id}`);
+  if (newest !== undefined)
+    judgeConfig(night, process, () => `${process.name} added ${upgrades.length} collectors to ${rollout.id}`);
   const isKnown = isNewestKnown(night);
   for (const {
     identity: { collectorId },

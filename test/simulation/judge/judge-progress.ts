@@ -37,8 +37,9 @@ interface EffortLimit {
 
 const effortLimits: readonly EffortLimit[] = [
   { kind: 'calls', windowMs: minuteMs, base: 600, byOpenUpgrade: 40 },
-  { kind: 'calls', windowMs: hourMs, base: 12_000, byOpenUpgrade: 1_600 },
-  { kind: 'requests', windowMs: minuteMs, base: 120, byOpenUpgrade: 8 },
+  // A look of the leader each second makes about four.
+  { kind: 'calls', windowMs: hourMs, base: 30_000, byOpenUpgrade: 1_600 },
+  { kind: 'requests', windowMs: minuteMs, base: 160, byOpenUpgrade: 10 },
   { kind: 'requests', windowMs: hourMs, base: 1_500, byOpenUpgrade: 150 },
   { kind: 'events', windowMs: minuteMs, base: 80, byOpenUpgrade: 8 },
   { kind: 'events', windowMs: hourMs, base: 500, byOpenUpgrade: 50 },
