@@ -31,7 +31,7 @@ interface Plant {
   readonly verb?: (request: VerbRequest, rollout: Rollout) => VerbRequest;
 }
 
-const unneeded = [
+export const unneeded = [
   'reload',
   'steering',
   'policyRenamed',
@@ -67,7 +67,7 @@ const plants = {
       }),
   },
   gateOffByOne: {
-    firstSeed: 18,
+    firstSeed: 26,
     store: (store) => ({
       ...withWaves(store, (wave) => {
         const { maxFailures } = wave;
@@ -237,9 +237,9 @@ const plants = {
     }),
   },
   /** See `makeDaemonModel`, as for the others without a change here. */
-  storeTrustedBlindly: { firstSeed: 124 },
+  storeTrustedBlindly: { firstSeed: 138 },
   deferredGivenUp: {
-    firstSeed: 26,
+    firstSeed: 44,
     in: 'lead',
     store: (store) =>
       withView(store, (view) => ({
@@ -276,7 +276,7 @@ const plants = {
     store: (store) =>
       withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } })),
   },
-  dateBelieved: { firstSeed: 118 },
+  dateBelieved: { firstSeed: 132 },
   missingTakenForWell: { firstSeed: 100, in: 'lead', fleet: takingMissingForWell },
   anyListBelieved: {
     firstSeed: 14,
@@ -356,7 +356,7 @@ const plants = {
     }),
   },
   failedSearchPasses: {
-    firstSeed: 9,
+    firstSeed: 14,
     // A search that could not be made, or not to its end, has found nothing bad.
     gates: ({ ask }) => ({
       ask: async (question, signal) => {
@@ -427,7 +427,6 @@ const plants = {
     in: ['lead', 'status'],
     store: (store) => withView(store, (view) => ({ ...view, candidates: [] })),
   },
-  wrongClockTrusted: { firstSeed: 1, needs: ['clockWrong', 'suspend'] },
   spinningLeader: {
     firstSeed: 1,
     foundBy: 'progress',

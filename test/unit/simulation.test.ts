@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { minimise } from '../simulation/minimise.ts';
-import { changesToFind, plantedBugs, whereFound } from '../simulation/planted-bugs.ts';
+import { changesToFind, plantedBugs, unneeded, whereFound } from '../simulation/planted-bugs.ts';
 import { playSeeds } from '../simulation/play-seeds.ts';
 import { runNight } from '../simulation/run-night.ts';
 import { drawSetup, faultKinds } from '../simulation/setup.ts';
@@ -9,12 +9,16 @@ import { addTotals, noTotals } from '../simulation/totals.ts';
 const seeds = { changes: {}, plant: null, untilFound: false };
 
 // The cheapest nights that bring every fault, and each promise a hundred times; `npm run simulate` plays thousands.
+const changes = { without: unneeded.filter((kind) => kind !== 'reload') };
 const nights = [
-  { from: 119, count: 40 },
-  { from: 102, count: 2 },
-  { from: 305, count: 1 },
-  { from: 856, count: 1 },
-  { from: 9, count: 1 },
+  { from: 119, count: 40, changes },
+  { from: 102, count: 2, changes },
+  { from: 305, count: 1, changes },
+  { from: 856, count: 1, changes },
+  { from: 9, count: 1, changes },
+  // Steered, with clocks that are wrong, and policies that are renamed and removed.
+  { from: 2457, count: 1 },
+  { from: 1535, count: 1 },
 ];
 
 // A planted bug that is not found in so many nights is not found.
@@ -54,8 +58,8 @@ describe('the whole engine in simulated nights, judged by the service', () => {
 
   it.each(plantedBugs)('finds the planted bug %s', async (plant) => {
     const { firstSeed: from, foundBy } = whereFound[plant];
-    const changes = changesToFind(plant);
-    const totals = await playSeeds({ ...seeds, from, count: nightsMax, changes, plant, untilFound: true });
+    const found = { from, count: nightsMax, changes: changesToFind(plant), plant, untilFound: true };
+    const totals = await playSeeds({ ...seeds, ...found });
 
     expect(totals.violations).toHaveLength(1);
     if (foundBy !== undefined) expect(totals.violations[0]?.promise).toBe(foundBy);

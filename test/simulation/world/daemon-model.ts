@@ -81,7 +81,7 @@ export function makeDaemonModel(
   const port = makeStorePort(night, process);
   const { fleet: fleetPort, createFor } = makeFleetPort(night, process);
   const registerPort = makeRegisterPort(night, process);
-  const clock = night.plant === 'wrongClockTrusted' ? { now: process.clocks.wallNow } : process.clock;
+  const { clock } = process;
   const failed = (where: string, error: unknown): void =>
     verdicts.thrown(`${where} in ${process.name}`, error);
   const sink: EventSink = {
@@ -184,10 +184,9 @@ export function makeDaemonModel(
     trustedSince,
     queue: leadParts.queue,
   };
-  const clockChecks =
-    doubtsClocks(setup) && night.plant !== 'wrongClockTrusted'
-      ? { isClockRight: process.isClockRight, compareClocks: process.compareClocks }
-      : {};
+  const clockChecks = doubtsClocks(setup)
+    ? { isClockRight: process.isClockRight, compareClocks: process.compareClocks }
+    : {};
   const stepParts = { ...partsOf('step'), trustedSince, ...clockChecks };
   const partsOfSteps = new Map<string, StepParts>();
   const stepPartsOf = (rolloutId: string): StepParts => {
@@ -328,8 +327,8 @@ export function makeDaemonModel(
 }
 
 /** Whether it takes jobs, and leads: not while its clock is wrong. */
-export function mayWork({ plant, setup }: Pick<Night, 'plant' | 'setup'>, process: ProcessModel): boolean {
-  return !doubtsClocks(setup) || process.isClockRight() || plant === 'wrongClockTrusted';
+export function mayWork({ setup }: Pick<Night, 'setup'>, process: ProcessModel): boolean {
+  return !doubtsClocks(setup) || process.isClockRight();
 }
 
 function isAnyWatched({ seen }: Night): boolean {
