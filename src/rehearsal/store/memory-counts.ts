@@ -23,6 +23,13 @@ type MutableWave = { -readonly [Figure in keyof WaveSummary]: WaveSummary[Figure
   readonly counts: Record<UpgradeState, number>;
 };
 
+/** What counts know beyond the records of the plan: when its waves changed, and how long upgrades took. */
+export interface CountHistory {
+  readonly lastChangesAt: ReadonlyArray<number | null>;
+  readonly durations: ReadonlyMap<number, ReadonlyMap<number, number>>;
+  readonly learned: { readonly count: number; readonly sumMs: number };
+}
+
 /** The counts of one plan, updated with each change. */
 export class MemoryCounts {
   slotsTaken = 0;
@@ -33,6 +40,16 @@ export class MemoryCounts {
   readonly #durations = new LearnedDurations();
   // Reused by views until the next change.
   #shown: Figures | undefined;
+
+  get history(): CountHistory {
+    return { lastChangesAt: this.#waves.map(({ lastChangeAt }) => lastChangeAt), ...this.#durations.history };
+  }
+
+  restore({ lastChangesAt, ...durations }: CountHistory): void {
+    for (const [wave, at] of lastChangesAt.entries()) this.#waveOf(wave).lastChangeAt = at;
+    this.#durations.restore(durations);
+    this.#shown = undefined;
+  }
 
   domainTaken(domain: number): number {
     return this.#domains.get(domain) ?? 0;
@@ -115,6 +132,20 @@ class LearnedDurations {
   #summaries: ReadonlyMap<number, DurationSummary> = new Map();
   /** Strata with new durations since it was made. */
   readonly #learnedIn = new Set<number>();
+
+  get history(): Pick<CountHistory, 'durations' | 'learned'> {
+    const durations = new Map(Array.from(this.#buckets, ([stratum, buckets]) => [stratum, new Map(buckets)]));
+    return { durations, learned: { count: this.#count, sumMs: this.#sumMs } };
+  }
+
+  restore({ durations, learned }: Pick<CountHistory, 'durations' | 'learned'>): void {
+    for (const [stratum, buckets] of durations) {
+      this.#buckets.set(stratum, new Map(buckets));
+      this.#learnedIn.add(stratum);
+    }
+    this.#count = learned.count;
+    this.#sumMs = learned.sumMs;
+  }
 
   learn(before: Upgrade, after: Upgrade): void {
     const tookMs = learnedMsOf(before, after);
