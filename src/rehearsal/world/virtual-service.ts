@@ -2,7 +2,7 @@ import type { Clock, EpochMs } from '../../base/time.ts';
 import type { Answer, FleetService } from '../../orchestrator/ports/fleet-service.ts';
 import type { FleetCollector, FleetSnapshot } from '../../rollout/model/collector.ts';
 import { collectorsPerPage } from '../../rollout/readings/reading-period.ts';
-import type { TaskSighting } from '../../rollout/upgrade/facts.ts';
+import type { InventoryRow } from '../../rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { FateOf } from './fates.ts';
 import type { VirtualBudget } from './virtual-budget.ts';
@@ -11,8 +11,12 @@ import { sightingOf, VirtualTasks } from './virtual-tasks.ts';
 /** The service on a virtual clock, with a record of requests. */
 export interface VirtualService extends Pick<VirtualTasks, 'creates' | 'brokenPromises'> {
   readonly fleet: FleetService;
-  /** The status and end of a running task; undefined, without a request, when it has ended or the service is down. */
-  pollRunning(taskId: string): { readonly sighting: TaskSighting; readonly endsAt: EpochMs } | undefined;
+  /** When a task ends or has ended. Costs no request. */
+  endOf(taskId: string): EpochMs | undefined;
+  /** The first heartbeat after this instant, at which the collector's task has ended; Infinity: there is none. */
+  returnOf(collectorId: number, endedAt: EpochMs): EpochMs;
+  /** What a list shows of a collector now. Costs no request. */
+  rowOf(collectorId: number): InventoryRow | undefined;
 }
 
 const outage: ServiceFailure = {
@@ -24,8 +28,8 @@ const outage: ServiceFailure = {
 
 /**
  * A model of the service. Requests do not wait for the budget here: the caller sends them when they may be sent. During an
- * outage all requests fail.
- * @param given `slots`: the maximum of running tasks
+ * outage all requests fail unsent.
+ * @param given `slots`: the maximum of running tasks; `hasRows`: whether a list shows what a poll before a create would
  */
 export function makeVirtualService(given: {
   readonly snapshot: FleetSnapshot;
@@ -34,8 +38,9 @@ export function makeVirtualService(given: {
   readonly clock: Clock;
   readonly slots: number;
   readonly budget: VirtualBudget;
+  readonly hasRows: (now: EpochMs) => boolean;
 }): VirtualService {
-  const { snapshot, targetBuild, clock, budget } = given;
+  const { snapshot, targetBuild, clock, budget, hasRows } = given;
   const tasks = new VirtualTasks(given);
   const collectors = new Map(snapshot.collectors.map((collector) => [collector.id, collector]));
   // Builds that collectors run are still on offer.
@@ -43,13 +48,22 @@ export function makeVirtualService(given: {
     (version) => ({ version, latest: version === targetBuild }),
   );
   const pages = Math.max(1, Math.ceil(snapshot.collectors.length / collectorsPerPage));
-  /** Counts the requests, and answers them unless there is an outage. */
+  /** Counts the requests, and answers them. In an outage, a daemon waits until it is over, and sends none. */
   const answer = <T>(requests: number, read: (now: EpochMs) => Answer<T>): Answer<T> => {
     const now = clock.now();
+    if (budget.isDown(now)) return failed(outage);
     budget.spend(requests, now);
-    return budget.isDown(now) ? failed(outage) : read(now);
+    return read(now);
   };
   const unknownCollector: Answer<never> = failed({ kind: 'notFound', detail: 'no such collector' });
+
+  const rowOf = (collectorId: number) => {
+    const collector = collectors.get(collectorId);
+    const now = clock.now();
+    if (collector === undefined) return undefined;
+    const { build, alive, lastSeenAlive = null } = tasks.observe(collector, now);
+    return { build, alive, lastSeenAlive, serviceAt: now };
+  };
 
   const fleet: FleetService = {
     listBuilds: async () => answer(1, () => ok(builds)),
@@ -79,23 +93,26 @@ export function makeVirtualService(given: {
           ? failed({ kind: 'notFound', detail: 'no such task' })
           : ok(sightingOf(task, now));
       }),
-    pollCollector: async ({ collectorId, upgradableTo }) =>
-      answer(0, (now) => {
-        const collector = collectors.get(collectorId);
-        if (collector === undefined) return unknownCollector;
-        const { build, alive, lastSeenAlive = null } = tasks.observe(collector, now);
-        const isUpgradable = alive && !tasks.isBusy(collectorId, now) && build !== upgradableTo;
-        const upgradable = upgradableTo === null ? null : isUpgradable;
-        return ok({ build, alive, lastSeenAlive, serviceAt: now, upgradable });
-      }),
+    pollCollector: async ({ collectorId, upgradableTo, listedSince }) => {
+      const isListed = listedSince === undefined ? !tasks.hasFailed(collectorId) : hasRows(clock.now());
+      // Lists show collectors that return.
+      return answer(isListed ? 0 : 1, (now) => {
+        const row = rowOf(collectorId);
+        if (row === undefined) return unknownCollector;
+        const isUpgradable = row.alive && !tasks.isBusy(collectorId, now) && row.build !== upgradableTo;
+        return ok({ ...row, upgradable: upgradableTo === null ? null : isUpgradable });
+      });
+    },
   };
-  const pollRunning = (taskId: string) => {
-    const now = clock.now();
-    const task = tasks.find(taskId);
-    if (task === undefined || task.endsAt <= now || budget.isDown(now)) return undefined;
-    return { sighting: sightingOf(task, now), endsAt: task.endsAt };
+  const endOf = (taskId: string) => tasks.find(taskId)?.endsAt;
+  return {
+    fleet,
+    endOf,
+    returnOf: (id, endedAt) => tasks.returnOf(id, endedAt),
+    rowOf,
+    creates: tasks.creates,
+    brokenPromises: tasks.brokenPromises,
   };
-  return { fleet, pollRunning, creates: tasks.creates, brokenPromises: tasks.brokenPromises };
 }
 
 function ok<T>(value: T): Answer<T> {

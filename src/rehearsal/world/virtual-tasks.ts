@@ -11,7 +11,7 @@ interface Task {
   readonly fate: Fate;
 }
 
-const heartbeatMs = 15_000;
+export const heartbeatMs = 15_000;
 const deadAfterMs = 30 * 60_000;
 const receivedForMs = 5_000;
 
@@ -37,6 +37,16 @@ export class VirtualTasks {
 
   isBusy(collectorId: number, now: EpochMs): boolean {
     return (this.#last.get(collectorId)?.endsAt ?? 0) > now;
+  }
+
+  hasFailed(collectorId: number): boolean {
+    return this.#last.get(collectorId)?.fate.ends.kind === 'failed';
+  }
+
+  /** The first heartbeat after this instant, at which a task has ended; Infinity: there is none. */
+  returnOf(collectorId: number, endedAt: EpochMs): EpochMs {
+    const returnsAt = (Math.floor(endedAt / heartbeatMs) + 1) * heartbeatMs;
+    return returnsAt <= downFrom(this.#last.get(collectorId)) ? returnsAt : Number.POSITIVE_INFINITY;
   }
 
   /** What the service shows of a collector. */

@@ -21,6 +21,8 @@ export interface Wire {
   readonly htmlShare?: number;
   /** The status of successful tasks, and the share of tasks with it. */
   readonly endStatus?: { readonly status: number; readonly share: number };
+  /** Instants between which no request gets its place, as in an outage. */
+  readonly outage?: { readonly from: number; readonly to: number };
 }
 
 /** What the service saw. */
@@ -53,10 +55,14 @@ export function makeVirtualClient(of: {
   let isAsked = false;
   const wait = (forMs: number) =>
     new Promise<void>((resolve) => scheduler.at(scheduler.now() + forMs, resolve));
+  const firstUp = (at: number) => {
+    const { from, to } = wire.outage ?? { from: at, to: at };
+    return from <= at && at < to ? to : at;
+  };
   const serveNext = (): void => {
     if (isAsked || line.size === 0) return;
     isAsked = true;
-    scheduler.at(Math.max(scheduler.now(), freeAt), () => {
+    scheduler.at(firstUp(Math.max(scheduler.now(), freeAt)), () => {
       isAsked = false;
       freeAt = Math.max(freeAt, scheduler.now()) + spacingMs;
       line.takeNext()?.();
