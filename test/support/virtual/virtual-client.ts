@@ -148,14 +148,12 @@ function makeAnswers(
     listUpgradableCollectors: ({ query }) => {
       const toVersion = world.targetVersion(String(query?.['toVersion']));
       const now = world.now();
-      const listed = new Set(world.upgradableTo(toVersion));
-      const isRunningShown = (collector: SimulatedCollector) =>
-        wire.listsRunning === true && isAlive(collector, now) && collector.life.version !== toVersion;
-      const isKept = ({ life }: SimulatedCollector) =>
-        wire.listsNoDowngrades !== true || life.version < toVersion;
-      const collectors = world
-        .collectors()
-        .filter((each) => (listed.has(each) || isRunningShown(each)) && isKept(each));
+      const upgradable = world.upgradableTo(toVersion);
+      const isShown = (collector: SimulatedCollector) =>
+        upgradable.includes(collector) || (isAlive(collector, now) && collector.life.version !== toVersion);
+      const listed = wire.listsRunning === true ? world.collectors().filter(isShown) : upgradable;
+      const isKept = ({ life }: SimulatedCollector) => life.version < toVersion;
+      const collectors = wire.listsNoDowngrades === true ? listed.filter(isKept) : listed;
       return page(collectors, query, (collector) => listedView(collector, now));
     },
     getCollector: ({ params }) => {
