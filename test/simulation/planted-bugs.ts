@@ -206,7 +206,7 @@ const plants = {
       ...fleet,
       readUpgradable: async (_build, onPage, signal) => {
         const answer = await fleet.readInventory(onPage, signal);
-        return answer.ok ? { ok: true, value: 1 } : answer;
+        return answer.ok ? { ok: true, value: { pages: 1, isInOrder: true } } : answer;
       },
       pollCollector: async (poll, signal) => {
         const answer = await fleet.pollCollector({ ...poll, upgradableTo: null }, signal);

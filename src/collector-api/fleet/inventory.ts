@@ -29,7 +29,7 @@ export function makeReadInventory(
   parts: FleetReadingParts & { readonly onUnreadable?: (rows: number) => void },
 ): (reading: InventoryReading) => Promise<Answer<FleetInventory>> {
   const { client, clock } = parts;
-  const turn = makeTurnBudget();
+  const turn = makeTurnBudget(clock);
   /** How many rows the last reading found. */
   let inventoryEnd: number | null = null;
   /** Readings with `onPage` since the end was last checked. */

@@ -63,15 +63,22 @@ export class UpgradeTasks {
    * Downgrades are included.
    */
   upgradableTo(toVersion: string, now: EpochMs): SimulatedCollector[] {
+    // A fleet runs few builds, and has thousands of collectors.
+    const isEligible = new Map<string, boolean>();
     return this.#parts.collectors.all(now).filter((collector) => {
       if (collector.facts.collectorType === 'Hosted') return false;
       const { version } = advanceCollector(collector, now);
-      const toTarget = compareBuildVersions(version, toVersion);
-      // An unreadable build can't be compared with the target, so the collector is left out, like one that is too old.
-      if (toTarget === undefined || toTarget === 0) return false;
-      if ((compareBuildVersions(version, this.#parts.scenario.tooOldBelow) ?? 0) < 0) return false;
-      return isAlive(collector, now) && !this.isInUpgrade(collector.facts.id, now);
+      const known = isEligible.get(version) ?? this.#isEligible(version, toVersion);
+      isEligible.set(version, known);
+      return known && isAlive(collector, now) && !this.isInUpgrade(collector.facts.id, now);
     });
+  }
+
+  #isEligible(version: string, toVersion: string): boolean {
+    const toTarget = compareBuildVersions(version, toVersion);
+    // An unreadable build can't be compared with the target, so the collector is left out, like one that is too old.
+    if (toTarget === undefined || toTarget === 0) return false;
+    return (compareBuildVersions(version, this.#parts.scenario.tooOldBelow) ?? 0) >= 0;
   }
 
   /**

@@ -73,7 +73,7 @@ export function makeVirtualService(given: {
         return ok({ readAt: now, serviceAt: now, collectors: seen });
       }),
     readFleet: async () => answer(pages + 1, () => ok(snapshot)),
-    readUpgradable: async () => answer(1, () => ok(1)),
+    readUpgradable: async () => answer(1, () => ok({ pages: 1, isInOrder: true })),
     findCollector: async () => failed({ kind: 'notFound', detail: 'not asked for here' }),
     reserveCreate: async ({ collectorId, toBuild }) => {
       const create = (now: EpochMs): Answer<{ readonly taskId: string }> => {

@@ -239,11 +239,13 @@ function afterChangeHinted(
 
 function afterUnchanged(
   upgrade: Upgrading,
-  { at, until }: FactOf<'unchanged'>,
+  { at, until, isAwaited }: FactOf<'unchanged'>,
   { policy }: EvolveContext,
 ): Upgrade {
   const { progress } = upgrade;
   if (progress.ending !== null || progress.taskId === null) return upgrade;
   const dueAt = postpone(progress.dueAt, at, Math.min(until, nextRareTaskPollAt(progress, policy)));
-  return dueAt === progress.dueAt ? upgrade : to(upgrade, { ...progress, dueAt, unchangedAt: at });
+  return dueAt === progress.dueAt
+    ? upgrade
+    : to(upgrade, { ...progress, dueAt, ...(isAwaited !== true && { unchangedAt: at }) });
 }

@@ -130,7 +130,7 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
         });
         if (!answer.ok) return answer;
         await onPage(answer.value);
-        if (answer.value.collectors.length < rowsPerPage) return ok(pages);
+        if (answer.value.collectors.length < rowsPerPage) return ok({ pages, isInOrder: true });
       }
     },
     findCollector: (idOrName) =>

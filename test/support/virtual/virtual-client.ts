@@ -2,6 +2,11 @@ import { seededChance } from '../../../src/base/chance.ts';
 import type { ServedAnswer } from '../../../src/collector-api/wire/service-call.ts';
 import type { ServiceClient } from '../../../src/collector-api/wire/service-client.ts';
 import { makeWaitingLine } from '../../../src/redis/api-budget/waiting-line.ts';
+import {
+  isAlive,
+  lastHeartbeatAt,
+  type SimulatedCollector,
+} from '../../../src/reference-service/fleet/simulated-collector.ts';
 import { taskStatusAt } from '../../../src/reference-service/fleet/task-script.ts';
 import type { SimulatedTask } from '../../../src/reference-service/fleet/upgrade-tasks.ts';
 import { collectorView } from '../../../src/reference-service/fleet/views.ts';
@@ -111,6 +116,14 @@ const html = {
   failure: { kind: 'unavailable', sent: true, detail: '502 with an HTML page' },
 } as const;
 
+/** The fields of a collector that readers of an upgradable list use. Plays read a thousand lists of a thousand rows. */
+function listedView(collector: SimulatedCollector, now: number) {
+  const { id, collectorType } = collector.facts;
+  const { version: collectorVersion } = collector.life;
+  const lastSeenAlive = lastHeartbeatAt(collector.life, now);
+  return { id, collectorType, collectorVersion, alive: isAlive(collector, now), lastSeenAlive };
+}
+
 /** The answers of the service at this instant. */
 function makeAnswers(
   { scheduler, world, wire }: Parameters<typeof makeVirtualClient>[0],
@@ -118,31 +131,36 @@ function makeAnswers(
   chance: () => number,
 ): (name: string, input: Input) => ServedAnswer<unknown> {
   const unusualEnds = new Set<string>();
-  const page = (rows: readonly unknown[], { offset, limit }: Readonly<Record<string, unknown>> = {}) => {
+  const page = <Item>(
+    items: readonly Item[],
+    { offset, limit }: Readonly<Record<string, unknown>> = {},
+    rowOf: (item: Item) => unknown,
+  ) => {
     const from = Number(offset ?? 0);
     const count = Math.min(Number(limit ?? 50), wire.pageRowsMax ?? Number.POSITIVE_INFINITY);
-    return { rows: rows.slice(from, from + count), weight: 1 };
+    return { rows: items.slice(from, from + count).map(rowOf), weight: 1 };
   };
-  const views = () => world.collectors().map((collector) => collectorView(collector, world.now()));
   const bodies: Readonly<Record<string, (input: Input) => unknown>> = {
     listUpgradeTargets: () => {
       const latest = world.builds.latest(world.now());
       const builds = world.builds.offered(world.now());
       return { rows: builds.map((version) => ({ version, latest: version === latest })), weight: 1 };
     },
-    listCollectors: ({ query }) => page(views(), query),
+    listCollectors: ({ query }) =>
+      page(world.collectors(), query, (collector) => ({
+        ...collector.facts,
+        ...listedView(collector, world.now()),
+      })),
     listUpgradableCollectors: ({ query }) => {
       const toVersion = world.targetVersion(String(query?.['toVersion']));
-      const listed = new Set(world.upgradableTo(toVersion).map(({ facts }) => facts.id));
-      const isListed = ({ id, alive, collectorVersion }: ReturnType<typeof collectorView>) =>
-        listed.has(id ?? 0) ||
-        (wire.listsRunning === true && alive === true && collectorVersion !== toVersion);
-      const isKept = ({ collectorVersion = '' }: ReturnType<typeof collectorView>) =>
-        wire.listsNoDowngrades !== true || (collectorVersion ?? '') < toVersion;
-      return page(
-        views().filter((view) => isListed(view) && isKept(view)),
-        query,
-      );
+      const now = world.now();
+      const upgradable = world.upgradableTo(toVersion);
+      const isShown = (collector: SimulatedCollector) =>
+        upgradable.includes(collector) || (isAlive(collector, now) && collector.life.version !== toVersion);
+      const listed = wire.listsRunning === true ? world.collectors().filter(isShown) : upgradable;
+      const isKept = ({ life }: SimulatedCollector) => life.version < toVersion;
+      const collectors = wire.listsNoDowngrades === true ? listed.filter(isKept) : listed;
+      return page(collectors, query, (collector) => listedView(collector, now));
     },
     getCollector: ({ params }) => {
       const collector = world.collector(Number(params?.['id']));
