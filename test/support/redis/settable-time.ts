@@ -32,9 +32,10 @@ export function withSettableTime(commands: RedisCommands, key: string): RedisCom
 
 /** The clock of `withSettableTime`, of which each key has its own. */
 export function settableTime(commands: RedisCommands, key: string) {
-  const setTo = (ms: number) => commands.set(key, (ms * 1_000).toFixed(0));
-  return {
-    setTo,
-    pass: (forMs: number) => commands.incrby(key, Math.round(forMs * 1_000)),
+  const clock = { at: 0 };
+  const setTo = async (ms: number): Promise<void> => {
+    clock.at = ms;
+    await commands.set(key, (ms * 1_000).toFixed(0));
   };
+  return { clock, setTo, pass: (forMs: number) => setTo(clock.at + forMs) };
 }
