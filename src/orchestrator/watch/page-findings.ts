@@ -100,8 +100,8 @@ export async function recordUnlisted(
 }
 
 /**
- * Leaves polls that would be due before the next list to that list, where it shows their result: a collector that returns, the
- * heartbeat that a create waits for, or the end of a task.
+ * Leaves polls that would be due before the next list to that list, where it shows their result: a collector that returns, or the
+ * end of a task. Both have a last instant at which they are polled. A wait for a heartbeat has none.
  */
 export async function awaitList(
   parts: PageParts,
@@ -118,9 +118,7 @@ export async function awaitList(
     const { identity, progress } = of.upgrade;
     if (progress.state === 'upgrading') return isOfferRead(identity) && !credit.isOverdue(of, next.dueAt);
     // Without the service's clock, a first poll is needed as a baseline for new heartbeats.
-    return (
-      progress.state === 'queued' || (progress.state === 'verifying' && progress.endedServiceAt !== null)
-    );
+    return progress.state === 'verifying' && progress.endedServiceAt !== null;
   };
   const findings = new Findings();
   for (const of of [...byCollector.values()].flat()) {

@@ -227,7 +227,7 @@ describe('watching by the control list', () => {
     const made = await aWatch({
       ...watching,
       returned: others,
-      upgrades: () => anUpgradingOne({ dueAt: t + 25 * seconds }),
+      upgrades: (id) => watching.upgrades?.(id) ?? anUpgradingOne({ dueAt: t + 25 * seconds }),
     });
     await made.register.firstSeen([oldBuild, targetBuild, controlBuild], t);
     return made;
@@ -248,6 +248,18 @@ describe('watching by the control list', () => {
     });
     const { progress } = await upgrade(1);
     expect(progress.state === 'upgrading' && progress.dueAt).toBeGreaterThan(t + 5 * minutes);
+  });
+
+  it('postpones no poll of a collector that waits for a heartbeat, which no list may ever show (P11)', async () => {
+    const dueAt = t + 25 * seconds;
+    const waiting = { dueAt, freshAt: startedAt, heartbeatAfter: startedAt, startBy: null };
+    const { run, upgrade } = await aControlWatch({
+      listed: () => others,
+      shows: (id) => (id === 1 ? { alive: false, lastSeenAlive: startedAt - minutes } : {}),
+      upgrades: (id) => (id === 1 ? anUpgrade({ state: 'queued', ...waiting }) : undefined),
+    });
+    await run(2);
+    expect(dueAtOf(await upgrade(1))).toBe(dueAt);
   });
 
   it('postpones no poll by a list without a stable order, which may lack any row', async () => {
