@@ -39,7 +39,21 @@ export interface NightOfStores {
 }
 
 // Each takes a dozen calls: of all writes only a share is followed by one.
-const readsEverything = 0.2;
+const readsEverything = 0.05;
+
+/** Reads of loops that look again and again. Their answers follow from their arguments and from what was written. */
+const repeatedReads: ReadonlySet<string> = new Set([
+  'activeRolloutIds',
+  'heldBuilds',
+  'lastOffered',
+  'listDue',
+  'loadRollout',
+  'loadUpgrades',
+  'loadView',
+]);
+
+// Most nights are such reads. When nothing was written since, and the model's answer is the same, this share is asked.
+const asksAgain = 0.1;
 
 // Longer than most calls of other daemons take, shorter than a lease.
 const givesWayMaxMs = 500;
@@ -80,6 +94,7 @@ export function makeRedisStores({ commands, keyPrefix }: RedisForNight, night: N
     port: { readonly real: Port; readonly model: Port },
     reach: { readonly faults: CallFaults | undefined; readonly onFault: (fault: InjectedFault) => void },
   ): Port => {
+    const answered = new Map<string, { writes: number; expected: unknown; answer: unknown }>();
     const run = async (name: string, args: readonly unknown[]): Promise<unknown> => {
       let expected: Promise<unknown> | undefined;
       const ask = () => methodOf(port.model, name)(...args);
@@ -90,11 +105,20 @@ export function makeRedisStores({ commands, keyPrefix }: RedisForNight, night: N
       const call = makeRedisCall({ turnstile, faults: reach.faults, onApplied });
       await turnstile.enter(call);
       try {
+        const key = repeatedReads.has(name) ? keyOf(name, args) : undefined;
+        if (key !== undefined) {
+          const last = answered.get(key);
+          const isAsBefore = async () => differenceOf(await ask(), last?.expected) === undefined;
+          if (last?.writes === writes && !chances.hit(asksAgain) && (await isAsBefore())) return last.answer;
+        }
         const answer = await methodOf(port.real, name)(...args);
         const isApplied = expected !== undefined;
         // Without a change, what others wrote between its commands may be in the answer, or may not.
         if (call.isWhole()) expected ??= ask();
-        if (expected !== undefined) compare(() => `${name} ${shown(args)}`, answer, await expected);
+        if (expected !== undefined)
+          compare(() => `${name} ${shown(args)}`, inAnyOrder(name, answer), inAnyOrder(name, await expected));
+        if (key !== undefined && expected !== undefined)
+          answered.set(key, { writes, expected: await expected, answer });
         if (isApplied && chances.hit(readsEverything))
           await compareEverything(await model.store.activeRolloutIds(night.policies));
         return answer;
@@ -200,6 +224,19 @@ function faultsOf({ seed, strikes, connections }: NightOfStores, process: Proces
 
 function methodOf(port: object, name: string): (...args: readonly unknown[]) => Promise<unknown> {
   return Reflect.get(port, name) as (...args: readonly unknown[]) => Promise<unknown>;
+}
+
+/** The same for reads at other instants. */
+function keyOf(name: string, [id, at]: readonly unknown[]): string {
+  return name === 'loadView' ? `${name} ${String(id)}` : JSON.stringify([name, id, at]);
+}
+
+/** An answer without the order that the port does not promise. */
+function inAnyOrder(name: string, answer: unknown): unknown {
+  if (name === 'listMemberIds') return new Set(answer as readonly unknown[]);
+  if (name !== 'lastOffered' || answer === undefined) return answer;
+  const { builds, ...offered } = answer as { readonly builds: readonly string[] };
+  return { ...offered, builds: new Set(builds) };
 }
 
 function shown(args: readonly unknown[]): string {
