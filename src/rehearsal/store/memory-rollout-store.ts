@@ -4,6 +4,7 @@ import { joinTables } from '../../rollout/model/attributes.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import { MemoryQueues } from './memory-queues.ts';
 import { makeRolloutReads, makeUpgradeReads } from './memory-reads.ts';
 import { activeKey, isSame, MemoryState } from './memory-state.ts';
 import { makeUpgradeWrites } from './memory-upgrade-writes.ts';
@@ -105,10 +106,9 @@ function makeRolloutWrites(state: MemoryState) {
 function keep(state: MemoryState): () => void {
   const { kept, active, numbers, fences } = state;
   const rollouts = [...kept.values()].map((of) => ({
-    of: { ...of },
-    upgrades: [...of.upgrades.values()],
+    of: { ...of, events: [...of.events], counts: of.counts.copy() },
+    upgrades: [...of.upgrades],
     intents: [...of.intents],
-    events: [...of.events],
   }));
   const others = [active, numbers, fences].map((map) => ({
     map: map as Map<string, unknown>,
@@ -116,14 +116,12 @@ function keep(state: MemoryState): () => void {
   }));
   return () => {
     kept.clear();
-    for (const { of, upgrades, intents, events } of rollouts) {
-      const { rollout, groups, attributes, brake } = of;
-      const plan = { rollout, groups, upgrades, events: [], ...(attributes && { attributes }) };
-      const restored = state.install(plan);
-      restored.brake = brake;
-      restored.events.push(...events);
-      restored.intents.clear();
-      for (const [collectorId, at] of intents) restored.intents.set(collectorId, at);
+    for (const { of, upgrades, intents } of rollouts) {
+      const queues = new MemoryQueues();
+      for (const [, upgrade] of upgrades) queues.place(upgrade);
+      const own = { events: [...of.events], counts: of.counts.copy() };
+      const maps = { upgrades: new Map(upgrades), intents: new Map(intents) };
+      kept.set(of.rollout.id, { ...of, ...own, ...maps, queues });
     }
     for (const { map, entries } of others) {
       map.clear();
