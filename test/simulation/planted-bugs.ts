@@ -9,7 +9,6 @@ import { isSearchGate, type Policy, type WaveRule } from '../../src/rollout/mode
 import type { Rollout, StoredView, WaveState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../src/rollout/model/upgrade.ts';
 import { end } from '../../src/rollout/upgrade/transitions.ts';
-import type { SetupChanges } from './setup.ts';
 
 export type PlantContext = 'lead' | 'step' | 'operator' | 'scan' | 'watch';
 
@@ -19,8 +18,6 @@ interface Plant {
   readonly firstSeed: number;
   /** The others are found sooner where no config is read anew. */
   readonly isFoundByReloads?: true;
-  /** A smaller night in which it is found. */
-  readonly changes?: SetupChanges;
   /** The only part of the daemon that has it; all have, where left out. */
   readonly in?: PlantContext;
   readonly store?: (store: RolloutStore) => RolloutStore;

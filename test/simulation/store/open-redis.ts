@@ -12,7 +12,7 @@ export function openRedisForNights(url: string) {
   const { commands, close } = makeRedisConnection({ url, keyPrefix: 'night' }, 'worker');
   return {
     /** What a night of this seed needs, while no other of this process plays it. */
-    ofNight: (seed: number): RedisForNight => ({ commands, keyPrefix: `night-${process.pid}-${seed}` }),
+    ofNight: (seed: number): RedisForNight => ({ commands, keyPrefix: `night-${process.pid}-${seed}-` }),
     close,
   };
 }

@@ -59,7 +59,7 @@ export function makeRedisCall({ turnstile, faults, onApplied }: RedisCallParts):
     if (cut !== undefined) throw cut;
     if (faults !== undefined && sent > 0) {
       // By now, commands that are sent in parallel wait as well. Others must not come in between those.
-      await undefined;
+      await Promise.resolve();
       if (waiting === 0 && faults.givesWay()) await giveWay(faults);
       if (faults.isCut()) loseConnection();
     }
