@@ -36,8 +36,8 @@ const repeatedReads: ReadonlySet<string> = new Set([
 
 // Most calls of a night are such reads. When the model's answer is the same as before, these shares of them are sent: when
 // nothing was written since, and otherwise.
-const sentUnwritten = 0.1;
-const sentWritten = 0.3;
+const sentUnwritten = 0.05;
+const sentWritten = 0.15;
 
 interface Answered {
   readonly times: number;
