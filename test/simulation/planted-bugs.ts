@@ -350,7 +350,7 @@ const plants = {
     }),
   },
   groupForgotten: {
-    firstSeed: 125,
+    firstSeed: 6443,
     // Who belongs to a held group is not asked when creates are given out.
     in: 'lead',
     store: (store) =>
@@ -373,7 +373,7 @@ const plants = {
       ),
   },
   retriesByLane: {
-    firstSeed: 125,
+    firstSeed: 6443,
     // A retry that moves to another lane leaves a member under its former one, which is admitted and put back for ever.
     script: (lua) => lua.replace("redis.call('ZREM', retriesKey, id .. ':' .. formerLane)", ''),
   },
