@@ -56,13 +56,16 @@ const imageTexts = new WeakMap<StoreImage, string>();
 function imageText(image: StoreImage): string {
   const known = imageTexts.get(image);
   if (known !== undefined) return known;
-  const rollouts = image.rollouts.map(({ rollout, groups, brake, upgrades, intents, history }) =>
+  const rollouts = image.rollouts.map(({ rollout, groups, brake, upgrades, intents, counts }) =>
     [
       objectText(rollout),
       objectText(groups),
       brake,
       upgrades.map(objectText).join(' '),
-      JSON.stringify([intents, history.lastChangesAt]),
+      JSON.stringify([
+        intents,
+        counts.show(rollout.waves.length).waves.map(({ lastChangeAt }) => lastChangeAt),
+      ]),
     ].join('/'),
   );
   const text = hashOf([...rollouts, JSON.stringify([image.active, image.fences])].join('\n'));

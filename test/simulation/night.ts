@@ -10,6 +10,7 @@ import type { ShownCollectors } from './judge/shown-collectors.ts';
 import type { Verdicts } from './judge/verdicts.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import type { FaultKind, Setup } from './setup.ts';
+import type { NightStores } from './store/night-stores.ts';
 import type { ConfigModel } from './world/config-model.ts';
 import type { GateModel } from './world/gate-model.ts';
 import type { GatewayModel } from './world/gateway-model.ts';
@@ -46,6 +47,8 @@ export interface Night {
   serviceOf(rolloutId: string): ServiceModel;
   readonly gateway: GatewayModel;
   readonly shown: ShownCollectors;
+  readonly stores: NightStores;
+  /** The store and the register as judges and people reach them, whose calls always succeed. */
   readonly store: RolloutStore;
   readonly register: FleetRegister;
   readonly gates: GateModel;
@@ -68,6 +71,8 @@ export interface Night {
   emptyStore(): void;
   /** After this time the store is as it was before it, and all connections to it are made anew. */
   takeStoreBack(afterMs: number): void;
+  /** The store's server starts again with the same data, and all connections to it are made anew. */
+  restartStore(): void;
   /** Counts the stores that there were: another one means that calls on their way are lost. */
   storeInstances(): number;
   /** Since when a daemon's connection is one to the store that is there now, in true time. */

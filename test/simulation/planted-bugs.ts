@@ -26,6 +26,8 @@ interface Plant {
   readonly configs?: (configs: Configs) => Configs;
   readonly gates?: (gates: GateProbe) => GateProbe;
   readonly verb?: (request: VerbRequest, rollout: Rollout) => VerbRequest;
+  /** In the source of a script: only nights on a real store can find it. */
+  readonly script?: (lua: string) => string;
 }
 
 /** Bugs that are put in on purpose, to see that the simulation finds each. */
@@ -348,7 +350,7 @@ const plants = {
     }),
   },
   groupForgotten: {
-    firstSeed: 125,
+    firstSeed: 6443,
     // Who belongs to a held group is not asked when creates are given out.
     in: 'lead',
     store: (store) =>
@@ -370,11 +372,26 @@ const plants = {
         }),
       ),
   },
+  retriesByLane: {
+    firstSeed: 6443,
+    // A retry that moves to another lane leaves a member under its former one, which is admitted and put back for ever.
+    script: (lua) => lua.replace("redis.call('ZREM', retriesKey, id .. ':' .. formerLane)", ''),
+  },
 } satisfies Readonly<Record<string, Plant>>;
 
 export type PlantedBug = keyof typeof plants;
 export const plantedBugs = Object.keys(plants) as readonly PlantedBug[];
 export const whereFound: Readonly<Record<PlantedBug, Plant>> = plants;
+
+/** Nights on the model of the store find it. */
+export function isFoundInMemory(bug: PlantedBug): boolean {
+  return scriptChangeOf(bug) === undefined;
+}
+
+/** What the bug changes in the sources of scripts. */
+export function scriptChangeOf(bug: PlantedBug | null): Plant['script'] {
+  return bug === null ? undefined : whereFound[bug].script;
+}
 
 /** What one part of a daemon works with when the daemon has this bug. */
 export function planted<Parts extends { store: RolloutStore; register: FleetRegister; fleet: FleetService }>(

@@ -1,5 +1,3 @@
-import { makeMemoryFleetRegister } from '../../src/rehearsal/store/memory-fleet-register.ts';
-import { makeMemoryRolloutStore } from '../../src/rehearsal/store/memory-rollout-store.ts';
 import { wasStopped } from '../../src/rollout/decision/after-data-loss.ts';
 import { rolloutReasonWords } from '../../src/rollout/messages/rollout-reasons.ts';
 import type { Policy } from '../../src/rollout/model/policy.ts';
@@ -15,9 +13,11 @@ import { makeSeenRollouts, type SeenRollout } from './judge/seen-rollouts.ts';
 import { makeShownCollectors } from './judge/shown-collectors.ts';
 import { makeVerdicts, type Violation } from './judge/verdicts.ts';
 import type { Night } from './night.ts';
-import type { PlantedBug } from './planted-bugs.ts';
+import { type PlantedBug, scriptChangeOf } from './planted-bugs.ts';
 import { drawOlder, drawPolicy } from './random-policy.ts';
 import type { FaultKind, Setup } from './setup.ts';
+import { makeMemoryStores } from './store/night-stores.ts';
+import { makeRedisStores, type RedisForNight } from './store/redis-stores.ts';
 import { makeConfigModel } from './world/config-model.ts';
 import { type DaemonModel, makeDaemonModel } from './world/daemon-model.ts';
 import { makeGateModel } from './world/gate-model.ts';
@@ -55,6 +55,8 @@ export interface NightOptions {
   readonly trace?: (at: number, who: string, words: string) => void;
   /** Ends the night at the first violation. */
   readonly stopsEarly?: boolean;
+  /** Plays on the scripts of this Redis. Default: on the model of the store in memory. */
+  readonly redis?: RedisForNight | undefined;
 }
 
 // Windows open at least once a week, and a frozen time lasts less than two days.
@@ -77,7 +79,7 @@ const takesUpWithinMs = 20_000;
 export async function runNight(setup: Setup, options: NightOptions = {}): Promise<NightReport> {
   const chances = makeChances(setup.seed, 'night');
   const startsAt = Date.parse('2026-01-01T00:00:00Z') + chances.int(0, 360 * 24 * 60) * minuteMs;
-  const scheduler = makeScheduler(startsAt);
+  const scheduler = makeScheduler(startsAt, () => stores.answered());
   const troubleEndsAt = startsAt + setup.troubleMs;
   const names = setup.features.secondPolicy && chances.hit(0.25) ? ['first', 'second'] : ['first'];
   const policies = names.map((name) => drawPolicy(setup, name, startsAt));
@@ -86,8 +88,6 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     Math.round(setup.faults.otherConfig) > 0 ? [policies.map((each) => drawOlder(setup, each))] : [];
   const configs: Array<readonly Policy[]> = [...older, policies];
   const expectMs = policies[0]?.upgrade.expectMs ?? 5 * minuteMs;
-  const store = makeMemoryRolloutStore(scheduler.now);
-  const register = makeMemoryFleetRegister();
   const faults = new Map<FaultKind, number>();
   const struck = (kind: FaultKind) => faults.set(kind, (faults.get(kind) ?? 0) + 1);
   const service = makeServiceModel(setup, scheduler, expectMs, struck);
@@ -100,6 +100,16 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     if (options.stopsEarly === true) isOver = true;
   });
   const seen = makeSeenRollouts(scheduler.now);
+  const stores =
+    options.redis === undefined
+      ? makeMemoryStores(scheduler.now)
+      : makeRedisStores(options.redis, {
+          ...{ seed: setup.seed, policies: names, verdicts, now: scheduler.now },
+          strikes: (kind, by) => night.strikes(kind, by),
+          connections: () => storeInstances,
+          changeScript: scriptChangeOf(options.plant ?? null),
+        });
+  const { store, register } = stores.reach();
   const gateway = makeGatewayModel(setup, scheduler, { seen, isTroubled, troubleEndsAt, struck });
   const shown = makeShownCollectors();
   const orders = makeOrders();
@@ -172,6 +182,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     serviceOf: (rolloutId) => services[seen.all.get(rolloutId)?.account ?? 'ours'],
     gateway,
     shown,
+    stores,
     store,
     register,
     gates,
@@ -212,7 +223,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
       storeInstances += 1;
       timesEmptied += 1;
       emptiedAt = scheduler.now();
-      store.forget();
+      stores.forget();
       jobs.forget();
       seen.forget();
       orders.forgetRollouts();
@@ -230,7 +241,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
       const keptAt = scheduler.now();
       const spokenAt = orders.moment();
       const left = judge.createsLeft();
-      const putBack = [store.keep(), seen.keep()];
+      const putBack = [stores.keep(), seen.keep()];
       const births = storeInstances;
       scheduler.at(keptAt + afterMs, () => {
         // What a person was answered meanwhile would be undone, and nobody could know of it.
@@ -249,6 +260,12 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
         isChanged = true;
         wakeUps.wake();
       });
+    },
+    restartStore: () => {
+      trace('world', () => 'the store starts again');
+      stores.restart?.();
+      storeInstances += 1;
+      rejoinedAt = scheduler.now();
     },
     storeInstances: () => storeInstances,
     rejoinedAt: () => rejoinedAt,
@@ -437,6 +454,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   judgeEvidence(night);
   if (rests && !isOver && setup.words > 0) await seeToEnd(night, () => alive()[0], rest);
   for (const of of seen.all.values()) await inspect(night, of);
+  await stores.close();
   return {
     seed: setup.seed,
     rollouts: seen.all.size + seen.lost.size,

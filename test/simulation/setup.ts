@@ -52,9 +52,21 @@ const highest = {
   searchFails: 0.6,
   badCluster: 1,
   collectorRenamed: 6,
+  storeCut: 0.05,
+  storeSendsTwice: 0.1,
+  storeGivesWay: 0.3,
+  storeRestarts: 4,
 } as const;
 export type FaultKind = keyof typeof highest;
 export const faultKinds = Object.keys(highest) as readonly FaultKind[];
+
+/** They strike the commands of a real store, which the model in memory does not have. */
+export const realStoreFaults: readonly FaultKind[] = [
+  'storeCut',
+  'storeSendsTwice',
+  'storeGivesWay',
+  'storeRestarts',
+];
 
 /** Parts of a policy that may be left out, to find out what a violation needs. */
 export const featureKinds = [

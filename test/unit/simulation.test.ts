@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { minimise } from '../simulation/minimise.ts';
-import { plantedBugs, whereFound } from '../simulation/planted-bugs.ts';
+import { isFoundInMemory, plantedBugs, whereFound } from '../simulation/planted-bugs.ts';
 import { playSeeds } from '../simulation/play-seeds.ts';
 import { runNight } from '../simulation/run-night.ts';
-import { drawSetup, faultKinds } from '../simulation/setup.ts';
+import { drawSetup, faultKinds, realStoreFaults } from '../simulation/setup.ts';
 import { addTotals, noTotals } from '../simulation/totals.ts';
 
 const seeds = { changes: {}, plant: null, untilFound: false };
@@ -28,7 +28,8 @@ describe('the whole engine in simulated nights, judged by the service', () => {
     expect(totals.violations).toEqual([]);
     for (const promise of 'P1 P2 P3 P4 P5 P6 P7 P9 P10 P11 P14 P15 words'.split(' '))
       expect(totals.checks[promise], promise).toBeGreaterThan(100);
-    for (const kind of faultKinds) expect(totals.faults[kind], kind).toBeGreaterThan(0);
+    for (const kind of faultKinds.filter((each) => !realStoreFaults.includes(each)))
+      expect(totals.faults[kind], kind).toBeGreaterThan(0);
     expect(totals.rollouts).toBeGreaterThan(50);
   });
 
@@ -45,14 +46,14 @@ describe('the whole engine in simulated nights, judged by the service', () => {
   });
 
   it('shrinks a night that breaks a promise to a small one that breaks the same', async () => {
-    const found = await minimise(27, { without: ['reload'] }, 'capIgnored');
+    const found = await minimise(27, { without: ['reload'] }, { plant: 'capIgnored' });
 
     expect(found?.violation.promise).toBe('P2');
     expect(found?.setup.collectors).toBeLessThan(6);
     expect(found?.setup.daemons).toBe(1);
   });
 
-  it.each(plantedBugs)('finds the planted bug %s', async (plant) => {
+  it.each(plantedBugs.filter(isFoundInMemory))('finds the planted bug %s', async (plant) => {
     const { firstSeed: from, isFoundByReloads } = whereFound[plant];
     const changes = isFoundByReloads === true ? {} : { without: ['reload' as const] };
     const totals = await playSeeds({ ...seeds, from, count: nightsMax, changes, plant, untilFound: true });

@@ -23,13 +23,6 @@ type MutableWave = { -readonly [Figure in keyof WaveSummary]: WaveSummary[Figure
   readonly counts: Record<UpgradeState, number>;
 };
 
-/** What counts know beyond the records of the plan: when its waves changed, and how long upgrades took. */
-export interface CountHistory {
-  readonly lastChangesAt: ReadonlyArray<number | null>;
-  readonly durations: ReadonlyMap<number, ReadonlyMap<number, number>>;
-  readonly learned: { readonly count: number; readonly sumMs: number };
-}
-
 /** The counts of one plan, updated with each change. */
 export class MemoryCounts {
   slotsTaken = 0;
@@ -37,18 +30,21 @@ export class MemoryCounts {
   readonly #waves: MutableWave[] = [];
   /** By stratum, then wave. An entry is replaced, never changed, because views share it. */
   readonly #strata: Array<Array<StratumSummary | undefined> | undefined> = [];
-  readonly #durations = new LearnedDurations();
+  #durations = new LearnedDurations();
   // Reused by views until the next change.
   #shown: Figures | undefined;
 
-  get history(): CountHistory {
-    return { lastChangesAt: this.#waves.map(({ lastChangeAt }) => lastChangeAt), ...this.#durations.history };
-  }
-
-  restore({ lastChangesAt, ...durations }: CountHistory): void {
-    for (const [wave, at] of lastChangesAt.entries()) this.#waveOf(wave).lastChangeAt = at;
-    this.#durations.restore(durations);
-    this.#shown = undefined;
+  /** Counts with the same values, which change on their own. */
+  copy(): MemoryCounts {
+    const copy = new MemoryCounts();
+    copy.slotsTaken = this.slotsTaken;
+    for (const [domain, taken] of this.#domains) copy.#domains.set(domain, taken);
+    for (const [wave, summary] of this.#waves.entries())
+      if (summary !== undefined) copy.#waves[wave] = { ...summary, counts: { ...summary.counts } };
+    for (const [stratum, ofStratum] of this.#strata.entries())
+      if (ofStratum !== undefined) copy.#strata[stratum] = [...ofStratum];
+    copy.#durations = this.#durations.copy();
+    return copy;
   }
 
   domainTaken(domain: number): number {
@@ -133,18 +129,14 @@ class LearnedDurations {
   /** Strata with new durations since it was made. */
   readonly #learnedIn = new Set<number>();
 
-  get history(): Pick<CountHistory, 'durations' | 'learned'> {
-    const durations = new Map(Array.from(this.#buckets, ([stratum, buckets]) => [stratum, new Map(buckets)]));
-    return { durations, learned: { count: this.#count, sumMs: this.#sumMs } };
-  }
-
-  restore({ durations, learned }: Pick<CountHistory, 'durations' | 'learned'>): void {
-    for (const [stratum, buckets] of durations) {
-      this.#buckets.set(stratum, new Map(buckets));
-      this.#learnedIn.add(stratum);
-    }
-    this.#count = learned.count;
-    this.#sumMs = learned.sumMs;
+  copy(): LearnedDurations {
+    const copy = new LearnedDurations();
+    copy.#count = this.#count;
+    copy.#sumMs = this.#sumMs;
+    copy.#summaries = this.#summaries;
+    for (const [stratum, buckets] of this.#buckets) copy.#buckets.set(stratum, new Map(buckets));
+    for (const stratum of this.#learnedIn) copy.#learnedIn.add(stratum);
+    return copy;
   }
 
   learn(before: Upgrade, after: Upgrade): void {

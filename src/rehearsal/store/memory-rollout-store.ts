@@ -5,7 +5,7 @@ import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
-import type { CountHistory } from './memory-counts.ts';
+import { MemoryQueues } from './memory-queues.ts';
 import { makeRolloutReads, makeUpgradeReads } from './memory-reads.ts';
 import { activeKey, isSame, type Kept, MemoryState } from './memory-state.ts';
 import { makeUpgradeWrites } from './memory-upgrade-writes.ts';
@@ -27,11 +27,10 @@ export interface MemoryRolloutStore extends RolloutStore {
 /** All that the model of the store keeps. */
 export interface StoreImage {
   readonly rollouts: ReadonlyArray<
-    Pick<Kept, 'rollout' | 'groups' | 'attributes' | 'brake'> & {
+    Pick<Kept, 'rollout' | 'groups' | 'attributes' | 'brake' | 'counts'> & {
       readonly upgrades: readonly Upgrade[];
       readonly intents: ReadonlyArray<readonly [number, EpochMs]>;
       readonly events: readonly RolloutEvent[];
-      readonly history: CountHistory;
     }
   >;
   readonly active: ReadonlyArray<readonly [string, string]>;
@@ -131,12 +130,12 @@ function makeRolloutWrites(state: MemoryState) {
 function imageOf({ kept, active, numbers, fences }: MemoryState): StoreImage {
   const rollouts = Array.from(
     kept.values(),
-    ({ rollout, groups, attributes, brake, upgrades, intents, events, counts }) => ({
+    ({ rollout, groups, attributes, brake, counts, upgrades, intents, events }) => ({
       ...{ rollout, groups, attributes, brake },
+      counts: counts.copy(),
       upgrades: [...upgrades.values()],
       intents: [...intents],
       events: [...events],
-      history: counts.history,
     }),
   );
   return { rollouts, active: [...active], numbers: [...numbers], fences: [...fences] };
@@ -144,20 +143,12 @@ function imageOf({ kept, active, numbers, fences }: MemoryState): StoreImage {
 
 function restore(state: MemoryState, image: StoreImage): void {
   state.kept.clear();
-  for (const { brake, intents, events, history, ...of } of image.rollouts) {
-    const { rollout, groups, attributes, upgrades } = of;
-    const restored = state.install({
-      rollout,
-      groups,
-      upgrades,
-      events: [],
-      ...(attributes && { attributes }),
-    });
-    restored.brake = brake;
-    restored.counts.restore(history);
-    restored.events.push(...events);
-    restored.intents.clear();
-    for (const [collectorId, at] of intents) restored.intents.set(collectorId, at);
+  for (const { counts, upgrades, intents, events, ...of } of image.rollouts) {
+    const queues = new MemoryQueues();
+    for (const upgrade of upgrades) queues.place(upgrade);
+    const byId = new Map(upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));
+    const own = { counts: counts.copy(), events: [...events] };
+    state.kept.set(of.rollout.id, { ...of, ...own, queues, upgrades: byId, intents: new Map(intents) });
   }
   replaceAll(state.active, image.active);
   replaceAll(state.numbers, image.numbers);

@@ -68,9 +68,10 @@ export function makeDaemonModel(
   const rollouts = [...(night.configs[process.host.config] ?? [])];
   const { wakeUps, jobs } = parts;
   const chances = makeChances(setup.seed, `daemon/${process.name}`);
-  const port = makeStorePort(night, process);
+  const reach = night.stores.reach(process);
+  const port = makeStorePort(night, process, reach);
   const { fleet: fleetPort, createFor } = makeFleetPort(night, process);
-  const registerPort = makeRegisterPort(night, process);
+  const registerPort = makeRegisterPort(night, process, reach);
   const { clock } = process;
   const failed = (where: string, error: unknown): void =>
     verdicts.thrown(`${where} in ${process.name}`, error);

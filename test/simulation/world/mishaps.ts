@@ -113,9 +113,20 @@ export function planMishaps(night: Night): void {
     'storeGoesBack',
     whileBusy(() => night.takeStoreBack(chances.pick([1_000, 5_000, 15_000, 60_000]))),
   );
+  planRestarts(night);
   for (const kind of spellKinds)
     times(
       kind,
       whileRead(() => night.gateway.begin(kind)),
     );
+}
+
+function planRestarts({ setup, scheduler, stores, restartStore, struck }: Night): void {
+  if (stores.restart === undefined) return;
+  const chances = makeChances(setup.seed, 'restarts of the store');
+  for (let count = 0; count < Math.round(setup.faults.storeRestarts); count += 1)
+    scheduler.at(scheduler.now() + chances.between(0, setup.troubleMs), () => {
+      struck('storeRestarts');
+      restartStore();
+    });
 }

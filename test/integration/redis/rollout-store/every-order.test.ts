@@ -3,7 +3,7 @@ import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollo
 import { walk } from '../../../exploration/random-walk.ts';
 import { scenarios } from '../../../exploration/scenarios.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
-import { settableTime, withSettableTime } from '../../../support/redis/settable-time.ts';
+import { withSettableTime } from '../../../support/redis/settable-time.ts';
 
 const redis = useRedis();
 
@@ -16,10 +16,9 @@ it.each(scenarios)(
   async (scenario) => {
     for (let seed = 1; seed <= walks; seed += 1) {
       const { commands, keyPrefix } = redis.place();
-      const clockKey = `${keyPrefix}:clock`;
-      const store = makeRedisRolloutStore({ commands: withSettableTime(commands, clockKey), keyPrefix });
-      const { setTo } = settableTime(commands, clockKey);
-      expect(await walk(scenario, { store, setTime: setTo, seed, movesMax })).toBeUndefined();
+      const clock = { at: 0, now: () => clock.at };
+      const store = makeRedisRolloutStore({ commands: withSettableTime(commands, clock), keyPrefix });
+      expect(await walk(scenario, { store, clock, seed, movesMax })).toBeUndefined();
     }
   },
 );
