@@ -62,7 +62,7 @@ const plants = {
     }),
   },
   pauseNotFinal: {
-    firstSeed: 26,
+    firstSeed: 81,
     in: 'step',
     store: (store) => ({
       ...store,
@@ -95,7 +95,7 @@ const plants = {
     store: (store) => withPolicy(store, (policy) => ({ ...policy, windows: [], freezes: [] })),
   },
   heldCollectorStarted: {
-    firstSeed: 146,
+    firstSeed: 162,
     register: (register, context) =>
       context === 'operator'
         ? register
@@ -130,7 +130,7 @@ const plants = {
   },
   soakSkipped: { firstSeed: 2, store: (store) => withWaves(store, (wave) => ({ ...wave, soakMs: 0 })) },
   isolationForgotten: {
-    firstSeed: 45,
+    firstSeed: 51,
     store: (store) =>
       withRollout(
         store,
@@ -153,7 +153,7 @@ const plants = {
     }),
   },
   toldNotSeen: {
-    firstSeed: 1,
+    firstSeed: 38,
     fleet: (fleet) => ({
       ...fleet,
       pollCollector: async (look, signal) => {
@@ -186,7 +186,7 @@ const plants = {
     }),
   },
   lostUpgradeNotWaitedFor: {
-    firstSeed: 4045,
+    firstSeed: 4069,
     fleet: (fleet) => ({
       ...fleet,
       readFleet: async (build, signal) => {
@@ -201,7 +201,7 @@ const plants = {
   },
   // As if the inventory said who is in no upgrade.
   anyRowOffers: {
-    firstSeed: 3,
+    firstSeed: 12,
     fleet: (fleet) => ({
       ...fleet,
       readUpgradable: async (_build, onPage, signal) => {
@@ -239,7 +239,7 @@ const plants = {
   },
   accountIgnored: { firstSeed: 36 },
   refusalBelieved: {
-    firstSeed: 80,
+    firstSeed: 136,
     // A refusal is never settled by a poll: what a person did in between is taken for the collector's fault.
     fleet: (fleet) =>
       sending(fleet, async (send) => {
@@ -257,7 +257,7 @@ const plants = {
     store: (store) =>
       withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } })),
   },
-  dateBelieved: { firstSeed: 118 },
+  dateBelieved: { firstSeed: 132 },
   missingTakenForWell: { firstSeed: 100, in: 'lead', fleet: takingMissingForWell },
   anyListBelieved: {
     firstSeed: 14,
@@ -273,7 +273,7 @@ const plants = {
   },
   notFoundBelieved: { firstSeed: 25, in: 'step', fleet: believingNotFound },
   rollbackNotPolled: {
-    firstSeed: 276,
+    firstSeed: 639,
     in: 'lead',
     fleet: (fleet) => ({ ...fleet, findCollector: async () => ({ ok: true, value: undefined }) }),
   },
@@ -316,7 +316,7 @@ const plants = {
     },
   },
   rollbackAtOnce: {
-    firstSeed: 19,
+    firstSeed: 21,
     // The canary of a rollback seems to have passed as soon as it is open.
     in: 'lead',
     store: (store) =>

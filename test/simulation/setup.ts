@@ -52,6 +52,11 @@ const highest = {
   searchFails: 0.6,
   badCluster: 1,
   collectorRenamed: 6,
+  listsShuffled: 0.5,
+  listsMoving: 0.8,
+  listsRunning: 0.8,
+  pagesCapped: 0.8,
+  endsUnknown: 0.3,
 } as const;
 export type FaultKind = keyof typeof highest;
 export const faultKinds = Object.keys(highest) as readonly FaultKind[];
