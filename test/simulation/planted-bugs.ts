@@ -64,7 +64,7 @@ const plants = {
     }),
   },
   pauseNotFinal: {
-    firstSeed: 26,
+    firstSeed: 81,
     in: 'step',
     store: (store) => ({
       ...store,
@@ -97,7 +97,7 @@ const plants = {
     store: (store) => withPolicy(store, (policy) => ({ ...policy, windows: [], freezes: [] })),
   },
   heldCollectorStarted: {
-    firstSeed: 146,
+    firstSeed: 162,
     register: (register, context) =>
       context === 'operator'
         ? register
@@ -132,7 +132,7 @@ const plants = {
   },
   soakSkipped: { firstSeed: 2, store: (store) => withWaves(store, (wave) => ({ ...wave, soakMs: 0 })) },
   isolationForgotten: {
-    firstSeed: 45,
+    firstSeed: 51,
     store: (store) =>
       withRollout(
         store,
@@ -155,7 +155,7 @@ const plants = {
     }),
   },
   toldNotSeen: {
-    firstSeed: 1,
+    firstSeed: 38,
     fleet: (fleet) => ({
       ...fleet,
       pollCollector: async (look, signal) => {
@@ -188,7 +188,7 @@ const plants = {
     }),
   },
   lostUpgradeNotWaitedFor: {
-    firstSeed: 4045,
+    firstSeed: 4069,
     fleet: (fleet) => ({
       ...fleet,
       readFleet: async (build, signal) => {
@@ -203,7 +203,7 @@ const plants = {
   },
   // As if the inventory said who is in no upgrade.
   anyRowOffers: {
-    firstSeed: 3,
+    firstSeed: 12,
     fleet: (fleet) => ({
       ...fleet,
       readUpgradable: async (_build, onPage, signal) => {
@@ -241,7 +241,7 @@ const plants = {
   },
   accountIgnored: { firstSeed: 36 },
   refusalBelieved: {
-    firstSeed: 80,
+    firstSeed: 136,
     // A refusal is never settled by a poll: what a person did in between is taken for the collector's fault.
     fleet: (fleet) =>
       sending(fleet, async (send) => {
@@ -259,7 +259,7 @@ const plants = {
     store: (store) =>
       withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } })),
   },
-  dateBelieved: { firstSeed: 118 },
+  dateBelieved: { firstSeed: 132 },
   missingTakenForWell: { firstSeed: 100, in: 'lead', fleet: takingMissingForWell },
   anyListBelieved: {
     firstSeed: 14,
@@ -275,7 +275,7 @@ const plants = {
   },
   notFoundBelieved: { firstSeed: 25, in: 'step', fleet: believingNotFound },
   rollbackNotPolled: {
-    firstSeed: 276,
+    firstSeed: 639,
     in: 'lead',
     fleet: (fleet) => ({ ...fleet, findCollector: async () => ({ ok: true, value: undefined }) }),
   },
@@ -318,7 +318,7 @@ const plants = {
     },
   },
   rollbackAtOnce: {
-    firstSeed: 19,
+    firstSeed: 21,
     // The canary of a rollback seems to have passed as soon as it is open.
     in: 'lead',
     store: (store) =>

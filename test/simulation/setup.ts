@@ -56,6 +56,11 @@ const highest = {
   storeSendsTwice: 0.1,
   storeGivesWay: 0.3,
   storeRestarts: 4,
+  listsShuffled: 0.5,
+  listsMoving: 0.8,
+  listsRunning: 0.8,
+  pagesCapped: 0.8,
+  endsUnknown: 0.3,
 } as const;
 export type FaultKind = keyof typeof highest;
 export const faultKinds = Object.keys(highest) as readonly FaultKind[];

@@ -100,8 +100,8 @@ export async function recordUnlisted(
 }
 
 /**
- * Leaves polls that would be due before the next list to that list, where it shows their result: a collector that returns, or the
- * end of a task. Both have a last instant at which they are polled. A wait for a heartbeat has none.
+ * Leaves polls that would be due before the next list to that list, where it shows their result: a collector that returns, the
+ * end of a task, or the heartbeat that a create waits for. The last of them has no deadline, and waits for one list only.
  */
 export async function awaitList(
   parts: PageParts,
@@ -118,7 +118,9 @@ export async function awaitList(
     const { identity, progress } = of.upgrade;
     if (progress.state === 'upgrading') return isOfferRead(identity) && !credit.isOverdue(of, next.dueAt);
     // Without the service's clock, a first poll is needed as a baseline for new heartbeats.
-    return progress.state === 'verifying' && progress.endedServiceAt !== null;
+    return (
+      progress.state === 'queued' || (progress.state === 'verifying' && progress.endedServiceAt !== null)
+    );
   };
   const findings = new Findings();
   for (const of of [...byCollector.values()].flat()) {

@@ -1,5 +1,6 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { listWatched } from '../../orchestrator/watch/watched-upgrades.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
@@ -13,7 +14,6 @@ import {
 } from '../../rollout/readings/reading-period.ts';
 import { freshForMs } from '../../rollout/upgrade/step.ts';
 import type { VirtualBudget } from '../world/virtual-budget.ts';
-import { heartbeatMs } from '../world/virtual-tasks.ts';
 
 export type ListReadings = ReturnType<typeof makeListReadings>;
 
@@ -55,7 +55,6 @@ export function makeListReadings({
   let isControlKnown = false;
   let at = beganAt;
   let planAt = beganAt;
-  let sinceAt = beganAt;
 
   const plan = async (): Promise<void> => {
     const { loads } = await listWatched({ store, policies: [policy.name] }, at);
@@ -79,7 +78,7 @@ export function makeListReadings({
         if (readings.length === 0) {
           // Nothing is in flight, and nothing changes before this instant. The next watch begins with all lists.
           readAt.clear();
-          at = planAt = sinceAt = now;
+          at = planAt = now;
           return;
         }
         at = Math.min(now, planAt, Math.max(at, Math.min(...readings.map(dueAt))));
@@ -96,10 +95,11 @@ export function makeListReadings({
     /** The next reading that shows it, after this instant; Infinity: none is planned. */
     nextAt: (what: Shown, now: EpochMs): EpochMs =>
       Math.max(now + 1, Math.ceil(Math.min(...showing(what).map(dueAt)))),
-    /** Whether a row replaces the poll before a create: one with a heartbeat after an earlier row. */
+    /** Whether a row replaces the poll before a create: one of the last minute, with a heartbeat after the plan's reading. */
     hasRows: (now: EpochMs): boolean =>
-      now - sinceAt > heartbeatMs &&
-      [...readAt.values()].some((each) => each > sinceAt + heartbeatMs && now - each < freshForMs),
+      [...readAt.values()].some(
+        (each) => each > beganAt + serviceLimits.heartbeatMs && now - each < freshForMs,
+      ),
   };
 }
 

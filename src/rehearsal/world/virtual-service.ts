@@ -1,15 +1,25 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
+import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import type { Answer, FleetService } from '../../orchestrator/ports/fleet-service.ts';
+import {
+  advanceCollector,
+  isAlive,
+  lastHeartbeatAt,
+} from '../../reference-service/fleet/simulated-collector.ts';
+import { taskStatusAt } from '../../reference-service/fleet/task-script.ts';
+import type { SimulatedTask } from '../../reference-service/fleet/upgrade-tasks.ts';
+import type { World } from '../../reference-service/fleet/world.ts';
+import { ServiceFailure as Refused } from '../../reference-service/scenario/service-failure.ts';
 import type { FleetCollector, FleetSnapshot } from '../../rollout/model/collector.ts';
 import { collectorsPerPage } from '../../rollout/readings/reading-period.ts';
-import type { InventoryRow } from '../../rollout/upgrade/facts.ts';
+import type { InventoryRow, TaskSighting } from '../../rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { FateOf } from './fates.ts';
 import type { VirtualBudget } from './virtual-budget.ts';
-import { sightingOf, VirtualTasks } from './virtual-tasks.ts';
+import { makeVirtualWorld } from './virtual-world.ts';
 
 /** The service on a virtual clock, with a record of requests. */
-export interface VirtualService extends Pick<VirtualTasks, 'creates' | 'brokenPromises'> {
+export interface VirtualService {
   readonly fleet: FleetService;
   /** When a task ends or has ended. Costs no request. */
   endOf(taskId: string): EpochMs | undefined;
@@ -17,6 +27,10 @@ export interface VirtualService extends Pick<VirtualTasks, 'creates' | 'brokenPr
   returnOf(collectorId: number, endedAt: EpochMs): EpochMs;
   /** What a list shows of a collector now. Costs no request. */
   rowOf(collectorId: number): InventoryRow | undefined;
+  /** Tasks for the target build by collector. */
+  readonly creates: ReadonlyMap<number, number>;
+  /** Violated promises, each once: P1 and P2. */
+  readonly brokenPromises: ReadonlySet<string>;
 }
 
 const outage: ServiceFailure = {
@@ -27,8 +41,8 @@ const outage: ServiceFailure = {
 };
 
 /**
- * A model of the service. Requests do not wait for the budget here: the caller sends them when they may be sent. During an
- * outage all requests fail unsent.
+ * The port to the service, played by the reference service's world. Requests do not wait for the budget here: the caller sends
+ * them when they may be sent. During an outage all requests fail unsent.
  * @param given `slots`: the maximum of running tasks; `hasRows`: whether a list shows what a poll before a create would
  */
 export function makeVirtualService(given: {
@@ -40,13 +54,10 @@ export function makeVirtualService(given: {
   readonly budget: VirtualBudget;
   readonly hasRows: (now: EpochMs) => boolean;
 }): VirtualService {
-  const { snapshot, targetBuild, clock, budget, hasRows } = given;
-  const tasks = new VirtualTasks(given);
-  const collectors = new Map(snapshot.collectors.map((collector) => [collector.id, collector]));
-  // Builds that collectors run are still on offer.
-  const builds = [...new Set([...snapshot.collectors.map(({ build }) => build), targetBuild])].map(
-    (version) => ({ version, latest: version === targetBuild }),
-  );
+  const { snapshot, clock, budget, slots, hasRows } = given;
+  const creates = new Map<number, number>();
+  const world = makeVirtualWorld({ ...given, creates });
+  const tasks = makeWatchedTasks(world, slots);
   const pages = Math.max(1, Math.ceil(snapshot.collectors.length / collectorsPerPage));
   /** Counts the requests, and answers them. In an outage, a daemon waits until it is over, and sends none. */
   const answer = <T>(requests: number, read: (now: EpochMs) => Answer<T>): Answer<T> => {
@@ -55,21 +66,22 @@ export function makeVirtualService(given: {
     budget.spend(requests, now);
     return read(now);
   };
-  const unknownCollector: Answer<never> = failed({ kind: 'notFound', detail: 'no such collector' });
 
   const rowOf = (collectorId: number) => {
-    const collector = collectors.get(collectorId);
     const now = clock.now();
-    if (collector === undefined) return undefined;
-    const { build, alive, lastSeenAlive = null } = tasks.observe(collector, now);
-    return { build, alive, lastSeenAlive, serviceAt: now };
+    const row = observe(world, collectorId, now);
+    return row && { ...row, serviceAt: now };
   };
 
   const fleet: FleetService = {
-    listBuilds: async () => answer(1, () => ok(builds)),
+    listBuilds: async () =>
+      answer(1, (now) => {
+        const latest = world.builds.latest(now);
+        return ok(world.builds.offered(now).map((version) => ({ version, latest: version === latest })));
+      }),
     readInventory: async () =>
       answer(pages, (now) => {
-        const seen = snapshot.collectors.map((each) => ({ ...each, ...tasks.observe(each, now) }));
+        const seen = snapshot.collectors.map((each) => ({ ...each, ...observe(world, each.id, now) }));
         return ok({ readAt: now, serviceAt: now, collectors: seen });
       }),
     readFleet: async () => answer(pages + 1, () => ok(snapshot)),
@@ -77,18 +89,19 @@ export function makeVirtualService(given: {
     findCollector: async () => failed({ kind: 'notFound', detail: 'not asked for here' }),
     reserveCreate: async ({ collectorId, toBuild }) => {
       const create = (now: EpochMs): Answer<{ readonly taskId: string }> => {
-        const collector = collectors.get(collectorId);
-        if (collector === undefined) return unknownCollector;
-        const taskId = tasks.create(collector, toBuild, now);
-        return taskId === undefined
-          ? failed({ kind: 'refused', code: 'collector.not.alive', detail: '' })
-          : ok({ taskId });
+        try {
+          return ok({ taskId: tasks.create(collectorId, toBuild, now) });
+        } catch (error) {
+          if (!(error instanceof Refused)) throw error;
+          const { code, status, message: detail } = error;
+          return failed({ kind: 'refused', code, status, detail });
+        }
       };
       return ok({ giveUp: () => {}, send: async () => answer(1, create) });
     },
     pollTask: async (taskId) =>
       answer(1, (now) => {
-        const task = tasks.find(taskId);
+        const task = world.task(taskId);
         return task === undefined
           ? failed({ kind: 'notFound', detail: 'no such task' })
           : ok(sightingOf(task, now));
@@ -96,23 +109,67 @@ export function makeVirtualService(given: {
     pollCollector: async ({ collectorId, upgradableTo, listedSince }) => {
       const isListed = listedSince === undefined ? !tasks.hasFailed(collectorId) : hasRows(clock.now());
       // Lists show collectors that return.
-      return answer(isListed ? 0 : 1, (now) => {
+      return answer(isListed ? 0 : 1, () => {
         const row = rowOf(collectorId);
-        if (row === undefined) return unknownCollector;
-        const isUpgradable = row.alive && !tasks.isBusy(collectorId, now) && row.build !== upgradableTo;
+        if (row === undefined) return failed({ kind: 'notFound', detail: 'no such collector' });
+        const isUpgradable = row.alive && !world.isInUpgrade(collectorId) && row.build !== upgradableTo;
         return ok({ ...row, upgradable: upgradableTo === null ? null : isUpgradable });
       });
     },
   };
-  const endOf = (taskId: string) => tasks.find(taskId)?.endsAt;
-  return {
-    fleet,
-    endOf,
-    returnOf: (id, endedAt) => tasks.returnOf(id, endedAt),
-    rowOf,
-    creates: tasks.creates,
-    brokenPromises: tasks.brokenPromises,
+  const endOf = (taskId: string) => world.task(taskId)?.script.endsAt;
+  const returnOf = (collectorId: number, endedAt: EpochMs): EpochMs => {
+    const collector = world.collector(collectorId);
+    const life = collector && advanceCollector(collector, clock.now());
+    return life?.kind === 'up' ? heartbeatAfter(life.upSince, endedAt) : Number.POSITIVE_INFINITY;
   };
+  return { fleet, endOf, returnOf, rowOf, creates, brokenPromises: tasks.brokenPromises };
+}
+
+function heartbeatAfter(upSince: EpochMs, instant: EpochMs): EpochMs {
+  const { heartbeatMs } = serviceLimits;
+  return upSince + (Math.floor((instant - upSince) / heartbeatMs) + 1) * heartbeatMs;
+}
+
+/** Creates tasks, and notes each that a promise forbids. @param slots the maximum of running tasks */
+function makeWatchedTasks(world: World, slots: number) {
+  const brokenPromises = new Set<string>();
+  const last = new Map<number, SimulatedTask>();
+  let runningUntil: readonly EpochMs[] = [];
+  return {
+    brokenPromises,
+    hasFailed: (collectorId: number): boolean => last.get(collectorId)?.script.endStatus === 3,
+    /** @throws ServiceFailure as the service refuses it */
+    create: (collectorId: number, toVersion: string, now: EpochMs): string => {
+      runningUntil = runningUntil.filter((endsAt) => endsAt > now);
+      if (world.isInUpgrade(collectorId))
+        brokenPromises.add(`a second task beside an open one: ${collectorId}`);
+      if (observe(world, collectorId, now)?.build === toVersion)
+        brokenPromises.add(`a task for the build it runs: ${collectorId}`);
+      if (runningUntil.length >= slots) brokenPromises.add(`more than ${slots} tasks at once`);
+      const task = world.createTask({ collectorId, toVersion, by: 'api' });
+      last.set(collectorId, task);
+      runningUntil = [...runningUntil, task.script.endsAt];
+      return task.id;
+    },
+  };
+}
+
+/** What the service shows of a collector; undefined: there is none. */
+function observe(world: World, collectorId: number, now: EpochMs) {
+  const collector = world.collector(collectorId);
+  if (collector === undefined) return undefined;
+  const life = advanceCollector(collector, now);
+  return {
+    build: life.version,
+    alive: isAlive(collector, now),
+    lastSeenAlive: lastHeartbeatAt(life, now),
+  };
+}
+
+function sightingOf({ script }: SimulatedTask, now: EpochMs): TaskSighting {
+  const message = now >= script.endsAt ? script.message : '';
+  return { status: taskStatusAt(script, now), message, serviceAt: now };
 }
 
 function ok<T>(value: T): Answer<T> {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { makeConfigs } from '../../../src/orchestrator/configs/configs.ts';
 import { followConfigs } from '../../../src/orchestrator/configs/follow-configs.ts';
 import { reconcile } from '../../../src/orchestrator/lead/reconcile.ts';
@@ -65,6 +66,9 @@ export function makeDaemonModel(
   parts: { readonly wakeUps: WakeUps; readonly jobs: JobModel },
 ): DaemonModel {
   const { scheduler, setup, verdicts } = night;
+  // Nothing is aborted. What waits by it when the daemon dies goes with the daemon.
+  const never = new AbortController().signal;
+  setMaxListeners(0, never);
   const rollouts = [...(night.configs[process.host.config] ?? [])];
   const { wakeUps, jobs } = parts;
   const chances = makeChances(setup.seed, `daemon/${process.name}`);
@@ -298,5 +302,3 @@ function isAnyWatched({ seen }: Night): boolean {
   }
   return false;
 }
-
-const never = new AbortController().signal;

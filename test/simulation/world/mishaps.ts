@@ -1,14 +1,16 @@
 import { makeChances } from '../chances.ts';
 import type { Night } from '../night.ts';
 import type { FaultKind } from '../setup.ts';
+import type { CollectorModel } from './collector-model.ts';
 import { spellKinds } from './gateway-model.ts';
-import { type CollectorModel, firstTarget, newerBuild } from './service-model.ts';
+import { firstTarget, newerBuild, oldBuilds } from './night-fleet.ts';
 
 const minuteMs = 60_000;
 
 /** What happens to the fleet and the builds during the night, at instants drawn beforehand. */
 export function planMishaps(night: Night): void {
   const { setup, scheduler, service } = night;
+  const { world } = service;
   const chances = makeChances(setup.seed, 'mishaps');
   const builds = makeChances(setup.seed, 'withdrawn builds');
   const startsAt = scheduler.now();
@@ -36,9 +38,7 @@ export function planMishaps(night: Night): void {
   times('collectorAppears', () => service.appear());
   times('collectorLeaves', () => {
     const collector = anyone();
-    if (collector === undefined) return;
-    service.goDown(collector);
-    collector.deletedAt = scheduler.now();
+    if (collector !== undefined) service.leave(collector);
   });
   /** One that its rollout is about to upgrade. */
   const someMember = (): CollectorModel | undefined => {
@@ -70,27 +70,15 @@ export function planMishaps(night: Night): void {
   });
   times('someoneElse', () => {
     const collector = (chances.hit(0.5) ? someMember() : undefined) ?? anyone();
-    if (collector === undefined) return;
-    const toBuild = chances.pick([firstTarget, firstTarget, '19.441-2']);
-    service.create({ collectorId: collector.about.id, toBuild, rolloutId: null });
+    const toBuild = chances.pick([firstTarget, firstTarget, oldBuilds[2]]);
+    if (collector !== undefined) service.click(collector, toBuild);
   });
   times('buildWithdrawn', () => {
-    const before = service.builds();
-    const gone = builds.pick([firstTarget, firstTarget, '19.441-2']);
-    service.setBuilds(
-      before
-        .filter(({ version }) => version !== gone)
-        .map((build, index, all) => ({ ...build, latest: index === all.length - 1 })),
-    );
-    if (chances.hit(0.6)) soon(() => service.setBuilds(before), 240);
+    const gone = builds.pick([firstTarget, firstTarget, oldBuilds[2]]);
+    world.withdrawBuild(gone);
+    if (chances.hit(0.6)) soon(() => world.offerBuild(gone), 240);
   });
-  times('buildNewer', () => {
-    const before = service.builds().map((build) => ({ ...build, latest: false }));
-    service.setBuilds([
-      ...before.filter(({ version }) => version !== newerBuild),
-      { version: newerBuild, latest: true },
-    ]);
-  });
+  times('buildNewer', () => world.offerBuild(newerBuild));
   // Where upgrades are on their way there is something to lose.
   const whileBusy = (happen: () => void) => (): void => {
     if (service.running().size > 0) happen();

@@ -21,7 +21,7 @@ import { greedyMakespan } from '../../bench/contest/greedy.ts';
 import { quantile } from '../../bench/quantile.ts';
 import { makeScheduler, type Scheduler } from '../../simulation/world/scheduler.ts';
 import { anApiBudgetStatus, aPolicy, aWaveRule, startedAt } from '../builders.ts';
-import { makeVirtualClient, type ServiceLog, type Wire } from './virtual-client.ts';
+import { makeVirtualClient, type ServiceLog, type VirtualWire } from './virtual-client.ts';
 
 export interface VirtualPlay {
   readonly scenario: ScenarioInput;
@@ -29,7 +29,7 @@ export interface VirtualPlay {
   readonly buildOf?: (index: number) => string;
   readonly slots: number;
   readonly policy?: Partial<Policy>;
-  readonly wire?: Wire;
+  readonly wire?: VirtualWire;
   readonly seed?: number;
   readonly requestsPerSecond?: number;
 }

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { scenarioOf } from '../../../bench/contest/contest.ts';
-import type { Wire } from '../../../support/virtual/virtual-client.ts';
+import type { VirtualWire } from '../../../support/virtual/virtual-client.ts';
 import { playVirtually, type VirtualResult } from '../../../support/virtual/virtual-play.ts';
 
 const usual = scenarioOf({ collectors: 200, durations: { median: '5m', p95: '17m', max: '29m' } });
 const scenario = { ...usual, fleet: { ...usual.fleet, seed: 'wires' } };
-const play = (wire: Wire) => playVirtually({ scenario, slots: 50, wire });
+const play = (wire: VirtualWire) => playVirtually({ scenario, slots: 50, wire });
 
 describe('a service that answers otherwise than the reference service', () => {
   let plain: VirtualResult;
@@ -13,7 +13,7 @@ describe('a service that answers otherwise than the reference service', () => {
     plain = await play({});
   });
 
-  it.each<[string, Wire]>([
+  it.each<[string, VirtualWire]>([
     ['lists collectors with a running task as upgradable', { listsRunning: true }],
     ['has pages of 50', { pageRowsMax: 50 }],
     ['has pages of 37', { pageRowsMax: 37 }],
