@@ -10,7 +10,8 @@ import { deferExpired, type EvolveContext, end, to, verifyLate, withdraw } from 
 
 type Deferred = UpgradeIn<'deferred'>;
 
-// Some services refuse a collector as not alive but list it as alive. It is not retried with every page.
+// Some services refuse a collector as not alive, or refuse its polls, but list it as alive. It is not retried with every page:
+// again only after it has waited for as long as all times before.
 const rowsAfterShare = 1 / 5;
 
 const polls: PollLimit<'deferred'> = {
@@ -32,8 +33,9 @@ export const deferred: StateRules<'deferred'> = {
   polls,
   rows: {
     isWatched: () => false,
-    judge: ({ progress: { condition, since } }, row, { at, policy }) => {
-      const isOldEnough = at - since >= policy.upgrade.expectMs * rowsAfterShare;
+    judge: ({ progress: { condition, since }, tally: { deferredMs = 0 } }, row, { at, policy }) => {
+      const waitsMs = at - since - deferredMs;
+      const isOldEnough = waitsMs >= Math.max(policy.upgrade.expectMs * rowsAfterShare, deferredMs);
       return condition === 'notAlive' && isOldEnough && isHeardAgain(row) ? 'collectorSeen' : 'none';
     },
   },

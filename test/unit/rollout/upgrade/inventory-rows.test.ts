@@ -184,6 +184,14 @@ describe('an inventory row of a deferred collector', () => {
     expect(judged(deferred, t + minutes, { lastSeenAlive: t + minutes - 46 * seconds })).toBe('none');
   });
 
+  it('counts as late again as it has waited before, so that a refusal that rows do not show is met ever more seldom', () => {
+    const waitedMs = 10 * minutes;
+    const again = aDeferredOne({ since: t - waitedMs, dueAt: t + 30 * minutes }, { deferredMs: waitedMs });
+    expect(judged(again, t + minutes)).toBe('none');
+    expect(judged(again, t + waitedMs - 1)).toBe('none');
+    expect(judged(again, t + waitedMs)).toBe('collectorSeen');
+  });
+
   it('has no effect during an upgrade by someone else', () => {
     const elsewhere = aDeferredOne({ condition: 'inUpgrade', dueAt: t + 30 * minutes });
     expect(judged(elsewhere, t + 5 * minutes)).toBe('none');
