@@ -39,7 +39,8 @@ export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
       wakeAt: null,
     };
   }
-  if (view.isPolicyMissing && !isRolloutEnd(rollout.state)) {
+  // A rollback begins and ends also then: its own rollout is what waits for the policy, and can be aborted.
+  if (view.isPolicyMissing && !isRolloutEnd(rollout.state) && rollout.state !== 'rollingBack') {
     // Its running upgrades are watched to their end, so a lost step is delivered again.
     const missing = { rollout: rollout.id, policy: rollout.policy.name, until: null } as const;
     return { actions: deliverOverdue(view), blockers: [{ kind: 'policyMissing', ...missing }], wakeAt: null };

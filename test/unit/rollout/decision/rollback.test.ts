@@ -60,6 +60,8 @@ describe('a rollout that is rolled back', () => {
     expect(rolloutReasonWords(reason)).toBe(text);
     const over = rollingBack({ rollbackId }, undefined, its({ state, endedAt: at }));
     expect(decide(over, at).actions).toEqual([{ do: 'endRollback', reason }]);
+    // Nobody could end it otherwise, because it refuses to be aborted while it rolls back.
+    expect(decide({ ...over, isPolicyMissing: true }, at).actions).toEqual([{ do: 'endRollback', reason }]);
   });
 });
 
