@@ -64,7 +64,7 @@ const plants = {
     }),
   },
   pauseNotFinal: {
-    firstSeed: 81,
+    firstSeed: 105,
     in: 'step',
     store: (store) => ({
       ...store,
@@ -241,7 +241,7 @@ const plants = {
   },
   accountIgnored: { firstSeed: 36 },
   refusalBelieved: {
-    firstSeed: 136,
+    firstSeed: 23,
     // A refusal is never settled by a poll: what a person did in between is taken for the collector's fault.
     fleet: (fleet) =>
       sending(fleet, async (send) => {
@@ -259,10 +259,10 @@ const plants = {
     store: (store) =>
       withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } })),
   },
-  dateBelieved: { firstSeed: 132 },
+  dateBelieved: { firstSeed: 140 },
   missingTakenForWell: { firstSeed: 100, in: 'lead', fleet: takingMissingForWell },
   anyListBelieved: {
-    firstSeed: 14,
+    firstSeed: 275,
     // No member is ever missing, and no list is shorter than the one before.
     store: (store) => ({
       ...withRollout(
@@ -275,7 +275,7 @@ const plants = {
   },
   notFoundBelieved: { firstSeed: 25, in: 'step', fleet: believingNotFound },
   rollbackNotPolled: {
-    firstSeed: 639,
+    firstSeed: 777,
     in: 'lead',
     fleet: (fleet) => ({ ...fleet, findCollector: async () => ({ ok: true, value: undefined }) }),
   },
@@ -350,7 +350,7 @@ const plants = {
     }),
   },
   groupForgotten: {
-    firstSeed: 6443,
+    firstSeed: 51,
     // Who belongs to a held group is not asked when creates are given out.
     in: 'lead',
     store: (store) =>
@@ -373,7 +373,7 @@ const plants = {
       ),
   },
   retriesByLane: {
-    firstSeed: 6443,
+    firstSeed: 12,
     // A retry that moves to another lane leaves a member under its former one, which is admitted and put back for ever.
     script: (lua) => lua.replace("redis.call('ZREM', retriesKey, id .. ':' .. formerLane)", ''),
   },

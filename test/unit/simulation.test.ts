@@ -10,20 +10,17 @@ const seeds = { changes: {}, plant: null, untilFound: false };
 
 // The cheapest nights that bring every fault, and each promise a hundred times; `npm run simulate` plays thousands.
 const nights = [
-  { from: 119, count: 40 },
-  { from: 102, count: 2 },
-  { from: 305, count: 1 },
-  { from: 856, count: 1 },
-  { from: 9, count: 1 },
+  65, 67, 71, 75, 88, 118, 120, 126, 136, 173, 187, 191, 202, 210, 226, 234, 236, 237, 242, 243, 245, 253, 61,
+  264, 267, 271, 289, 294, 296, 300, 309, 321, 322, 323, 335, 336, 342, 362, 371, 388, 390, 391,
 ];
 
-// A planted bug that is not found in so many nights is not found.
-const nightsMax = 60;
+// Each has its first seed. One that is not found in so many nights has to be searched anew.
+const nightsMax = 5;
 
 describe('the whole engine in simulated nights, judged by the service', () => {
   it('keeps the promises, whatever goes wrong and whatever people say', async () => {
     const totals = noTotals();
-    for (const some of nights) addTotals(totals, await playSeeds({ ...seeds, ...some }));
+    for (const from of nights) addTotals(totals, await playSeeds({ ...seeds, from, count: 1 }));
 
     expect(totals.violations).toEqual([]);
     for (const promise of 'P1 P2 P3 P4 P5 P6 P7 P9 P10 P11 P14 P15 words'.split(' '))

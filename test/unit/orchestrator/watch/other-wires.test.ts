@@ -16,11 +16,8 @@ describe('a service that answers otherwise than the reference service', () => {
   it.each<[string, VirtualWire]>([
     ['lists collectors with a running task as upgradable', { listsRunning: true }],
     ['has pages of 50', { pageRowsMax: 50 }],
-    ['has pages of 37', { pageRowsMax: 37 }],
-    ['has pages of 25', { pageRowsMax: 25 }],
     ['has pages of 20', { pageRowsMax: 20 }],
     ['answers 5% of requests with HTML', { htmlShare: 0.05 }],
-    ['shows a tenth of successes as status 4', { endStatus: { status: 4, share: 0.1 } }],
     ['shows each success as status 5 (P13)', { endStatus: { status: 5, share: 1 } }],
   ])('%s: an upgrade costs 3.5 requests at most, and half more time', async (_what, wire) => {
     const { state, upgraded, requestsPerUpgrade, tookMs } = await play(wire);
