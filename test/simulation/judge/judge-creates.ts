@@ -171,9 +171,10 @@ export function makeCreateJudge(parts: {
         `${who} while task ${running?.id} of ours runs`,
       );
       // A person's upgrade that ended between our look and the create can't be known of.
+      // Nor can one of ours whose create is in doubt, where lists do not tell.
       const isUnknowable =
-        collector?.isBuildSomeoneElses === true &&
-        now() - collector.buildSince <= freshForMs + leavesWithinMs;
+        (collector?.isBuildSomeoneElses === true || isUnsettled) &&
+        now() - (collector?.buildSince ?? 0) <= freshForMs + leavesWithinMs;
       const isThere = collector !== undefined && isSameBuild(collector.build, toBuild) && !isUnknowable;
       verdicts.check(
         'P1',
