@@ -84,7 +84,7 @@ export interface SmallWorld {
   readonly verbs: readonly AskedVerb[];
   /** Rollouts of which an operator was told that nothing starts any more. */
   readonly stopped: readonly string[];
-  /** Some writes were lost: limits hold again once polls have found what runs (DESIGN §2). */
+  /** Some writes were lost. Slots count again once polls have found the running upgrades (DESIGN §2). */
   readonly hasForgotten: boolean;
   readonly nextActor: number;
   /** The bug that is put in. */

@@ -2,7 +2,7 @@ import type { DurationMs, EpochMs } from '../../../src/base/time.ts';
 import type { ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
 
-/** A policy and a trouble, each as the service, the daemon and the rehearsal are told of it. Times are the service's. */
+/** A policy and a fault, as settings for the service, the daemon and the rehearsal. Times are those of the service. */
 export interface Situation {
   readonly name: string;
   /** Merged into a fleet that is well. */
