@@ -127,7 +127,7 @@ function afterUnchanged(upgrade: Queued, { at, until, isAwaited }: FactOf<'uncha
     freshAt,
     heartbeatAfter,
     startBy,
-    ...(isAwaited && { awaitsList: true }),
+    ...((isAwaited || awaitsList) && { awaitsList: true }),
   });
 }
 
