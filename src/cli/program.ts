@@ -90,6 +90,7 @@ export function makeProgram(
   });
   addGroups(program, run);
   refuseEmptyArguments(program);
+  refuseEmptyOptions(program);
   completeHelp(program);
   suggestHarmlessCommands(program);
   return program;
@@ -103,6 +104,16 @@ function refuseEmptyArguments(program: Command): void {
     const name = (command.registeredArguments[at] ?? command.registeredArguments.at(-1))?.name() ?? '';
     command.error(`error: argument '${name}' is empty`, { code: 'commander.invalidArgument' });
   });
+}
+
+/** An empty value would choose nothing, or what no operator meant. The value is seen as it was given, before it is parsed. */
+function refuseEmptyOptions(command: Command): void {
+  for (const option of command.options)
+    command.on(`option:${option.name()}`, (value: unknown) => {
+      if (value === '')
+        command.error(`error: option '${option.flags}' is empty`, { code: 'commander.invalidArgument' });
+    });
+  for (const child of command.commands) refuseEmptyOptions(child);
 }
 
 /** The commands, in the order and under the headings of the help. */

@@ -11,7 +11,7 @@ import { largePart } from './large/large.ts';
 import { planningPart } from './large/planning.ts';
 import { readsPart } from './large/reads.ts';
 import type { Part } from './part.ts';
-import { rehearsalPart } from './rehearsal.ts';
+import { rehearsalPart } from './rehearsal/rehearsal-part.ts';
 import { describeMachine, type PartResult, renderReport } from './report.ts';
 
 const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--collectors N] [--only upwave|plainPool|fixedBatch] [--out FOLDER] [--json FILE]
@@ -25,7 +25,7 @@ const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--collectors N] 
   daemons       1, 2 and 4 daemons on one Redis, and how soon they are back at work after a kill -9
   idle          a daemon that has nothing to do
   reads         how fast the reference service answers
-  rehearsal     twenty rehearsals, each against a rollout of a real daemon; by name only
+  rehearsal     twelve rehearsals, each against a rollout of a real daemon; by name only; --short: in virtual time
   blast-radius  builds that break one part of a large fleet, on a virtual clock; by name only
 
 Contests run real daemon processes on a Redis of their own against the reference service, at 20 times real speed. All

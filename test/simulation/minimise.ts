@@ -2,6 +2,7 @@ import type { Violation } from './judge/verdicts.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { runNight } from './run-night.ts';
 import { changeSetup, drawSetup, faultKinds, featureKinds, type Setup, type SetupChanges } from './setup.ts';
+import type { RedisForNight } from './store/redis-stores.ts';
 
 export interface Minimised {
   readonly changes: SetupChanges;
@@ -30,12 +31,12 @@ const smallerThan: ReadonlyArray<(setup: Setup) => SetupChanges> = [
 export async function minimise(
   seed: number,
   from: SetupChanges,
-  plant: PlantedBug | null,
+  how: { readonly plant: PlantedBug | null; readonly redis?: RedisForNight | undefined },
   tell: (words: string) => void = () => {},
 ): Promise<Minimised | undefined> {
   const drawn = drawSetup(seed);
   const play = async (changes: SetupChanges) =>
-    (await runNight(changeSetup(drawn, changes), { plant, stopsEarly: true })).violations[0];
+    (await runNight(changeSetup(drawn, changes), { ...how, stopsEarly: true })).violations[0];
   const first = await play(from);
   if (first === undefined) return undefined;
   let best: { changes: SetupChanges; violation: Violation } = { changes: from, violation: first };

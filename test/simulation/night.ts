@@ -15,9 +15,11 @@ import type { Subject } from './pairs/meetings.ts';
 import type { Steering } from './pairs/steering.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import type { FaultKind, Setup } from './setup.ts';
+import type { NightStores } from './store/night-stores.ts';
 import type { ConfigModel } from './world/config-model.ts';
 import type { GateModel } from './world/gate-model.ts';
 import type { GatewayModel } from './world/gateway-model.ts';
+import type { NoticeModel } from './world/notice-model.ts';
 import type { Orders } from './world/orders.ts';
 import type { Account, ProcessModel } from './world/process-model.ts';
 import type { Scheduler } from './world/scheduler.ts';
@@ -51,9 +53,13 @@ export interface Night {
   serviceOf(rolloutId: string): ServiceModel;
   readonly gateway: GatewayModel;
   readonly shown: ShownCollectors;
+  readonly stores: NightStores;
+  /** The store and the register as judges and people reach them, whose calls always succeed. */
   readonly store: RolloutStore;
   readonly register: FleetRegister;
   readonly scans: ScanBook;
+  /** Undefined where nobody is told. */
+  notices: NoticeModel | undefined;
   readonly gates: GateModel;
   /** Since when no living daemon's config has a policy of this name, in true time; undefined: one has. */
   missingSince(policy: string): number | undefined;
@@ -84,6 +90,8 @@ export interface Night {
    * @param isAnyTime also where no create is lost by that
    */
   takeStoreBack(afterMs: number, isAnyTime?: boolean): void;
+  /** The store's server starts again with the same data, and all connections to it are made anew. */
+  restartStore(): void;
   /** Counts the stores that there were: another one means that calls on their way are lost. */
   storeInstances(): number;
   /** Since when a daemon's connection is one to the store that is there now, in true time. */

@@ -29,11 +29,15 @@ interface Plant {
   readonly configs?: (configs: Configs) => Configs;
   readonly gates?: (gates: GateProbe) => GateProbe;
   readonly verb?: (request: VerbRequest, rollout: Rollout) => VerbRequest;
+  /** In the source of a script: only nights on a real store can find it. */
+  readonly script?: (lua: string) => string;
 }
 
 export const unneeded = [
   'reload',
   'steering',
+  'notices',
+  'noticeFails',
   'policyRenamed',
   'policyRemoved',
   'searchLate',
@@ -81,7 +85,7 @@ const plants = {
     }),
   },
   pauseNotFinal: {
-    firstSeed: 26,
+    firstSeed: 105,
     in: 'step',
     store: (store) => ({
       ...store,
@@ -114,7 +118,7 @@ const plants = {
     store: (store) => withPolicy(store, (policy) => ({ ...policy, windows: [], freezes: [] })),
   },
   heldCollectorStarted: {
-    firstSeed: 146,
+    firstSeed: 162,
     register: (register, context) =>
       context === 'operator'
         ? register
@@ -149,7 +153,7 @@ const plants = {
   },
   soakSkipped: { firstSeed: 2, store: (store) => withWaves(store, (wave) => ({ ...wave, soakMs: 0 })) },
   isolationForgotten: {
-    firstSeed: 45,
+    firstSeed: 51,
     store: (store) =>
       withRollout(
         store,
@@ -172,7 +176,7 @@ const plants = {
     }),
   },
   toldNotSeen: {
-    firstSeed: 1,
+    firstSeed: 38,
     fleet: (fleet) => ({
       ...fleet,
       pollCollector: async (look, signal) => {
@@ -205,7 +209,7 @@ const plants = {
     }),
   },
   lostUpgradeNotWaitedFor: {
-    firstSeed: 4045,
+    firstSeed: 4069,
     fleet: (fleet) => ({
       ...fleet,
       readFleet: async (build, signal) => {
@@ -220,12 +224,12 @@ const plants = {
   },
   // As if the inventory said who is in no upgrade.
   anyRowOffers: {
-    firstSeed: 3,
+    firstSeed: 12,
     fleet: (fleet) => ({
       ...fleet,
       readUpgradable: async (_build, onPage, signal) => {
         const answer = await fleet.readInventory(onPage, signal);
-        return answer.ok ? { ok: true, value: 1 } : answer;
+        return answer.ok ? { ok: true, value: { pages: 1, isInOrder: true } } : answer;
       },
       pollCollector: async (poll, signal) => {
         const answer = await fleet.pollCollector({ ...poll, upgradableTo: null }, signal);
@@ -237,7 +241,7 @@ const plants = {
     }),
   },
   /** See `makeDaemonModel`, as for the others without a change here. */
-  storeTrustedBlindly: { firstSeed: 138 },
+  storeTrustedBlindly: { firstSeed: 124 },
   deferredGivenUp: {
     firstSeed: 44,
     in: 'lead',
@@ -258,7 +262,7 @@ const plants = {
   },
   accountIgnored: { firstSeed: 36 },
   refusalBelieved: {
-    firstSeed: 80,
+    firstSeed: 23,
     // A refusal is never settled by a poll: what a person did in between is taken for the collector's fault.
     fleet: (fleet) =>
       sending(fleet, async (send) => {
@@ -276,10 +280,10 @@ const plants = {
     store: (store) =>
       withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } })),
   },
-  dateBelieved: { firstSeed: 132 },
+  dateBelieved: { firstSeed: 140 },
   missingTakenForWell: { firstSeed: 100, in: 'lead', fleet: takingMissingForWell },
   anyListBelieved: {
-    firstSeed: 14,
+    firstSeed: 275,
     // No member is ever missing, and no list is shorter than the one before.
     store: (store) => ({
       ...withRollout(
@@ -292,7 +296,7 @@ const plants = {
   },
   notFoundBelieved: { firstSeed: 25, in: 'step', fleet: believingNotFound },
   rollbackNotPolled: {
-    firstSeed: 276,
+    firstSeed: 777,
     in: 'lead',
     fleet: (fleet) => ({ ...fleet, findCollector: async () => ({ ok: true, value: undefined }) }),
   },
@@ -335,7 +339,7 @@ const plants = {
     },
   },
   rollbackAtOnce: {
-    firstSeed: 19,
+    firstSeed: 21,
     // The canary of a rollback seems to have passed as soon as it is open.
     in: 'lead',
     store: (store) =>
@@ -367,7 +371,7 @@ const plants = {
     }),
   },
   groupForgotten: {
-    firstSeed: 125,
+    firstSeed: 51,
     // Who belongs to a held group is not asked when creates are given out.
     in: 'lead',
     store: (store) =>
@@ -434,11 +438,26 @@ const plants = {
     in: 'lead',
     store: (store) => withView(store, (view) => ({ ...view, nextRetryAt: 0 })),
   },
+  retriesByLane: {
+    firstSeed: 12,
+    // A retry that moves to another lane leaves a member under its former one, which is admitted and put back for ever.
+    script: (lua) => lua.replace("redis.call('ZREM', retriesKey, id .. ':' .. formerLane)", ''),
+  },
 } satisfies Readonly<Record<string, Plant>>;
 
 export type PlantedBug = keyof typeof plants;
 export const plantedBugs = Object.keys(plants) as readonly PlantedBug[];
 export const whereFound: Readonly<Record<PlantedBug, Plant>> = plants;
+
+/** Nights on the model of the store find it. */
+export function isFoundInMemory(bug: PlantedBug): boolean {
+  return scriptChangeOf(bug) === undefined;
+}
+
+/** What the bug changes in the sources of scripts. */
+export function scriptChangeOf(bug: PlantedBug | null): Plant['script'] {
+  return bug === null ? undefined : whereFound[bug].script;
+}
 
 /** What one part of a daemon works with when the daemon has this bug. */
 export function planted<Parts extends { store: RolloutStore; register: FleetRegister; fleet?: FleetService }>(

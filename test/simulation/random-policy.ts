@@ -54,7 +54,7 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
       version: 'latest',
       allowDowngrade: basics.hit(0.3),
       minimumAgeMs: when('minimumAge', 0.1, (chances) => chances.int(1, 4) * hourMs, 0),
-      supersede: when('supersede', 0.3, () => true, false),
+      supersede: when('supersede', setup.leansTo.includes('supersede') ? 1 : 0.3, () => true, false),
     },
     spreadBy: when('strata', 0.6, drawSpread, []),
     isolate: when<Isolation>(
@@ -89,7 +89,7 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
       },
     },
     defer: { upToMs: basics.pick([0.25, 1, 4, 12]) * hourMs },
-    waves: drawWaves(draw, when, setup.hasManyGates),
+    waves: drawWaves(draw, when, setup.leansTo.includes('gates')),
   });
 }
 

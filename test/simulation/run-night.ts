@@ -1,6 +1,4 @@
 import type { ScanBook } from '../../src/orchestrator/ports/scan-book.ts';
-import { makeMemoryFleetRegister } from '../../src/rehearsal/store/memory-fleet-register.ts';
-import { makeMemoryRolloutStore } from '../../src/rehearsal/store/memory-rollout-store.ts';
 import { wasStopped } from '../../src/rollout/decision/after-data-loss.ts';
 import { rolloutReasonWords } from '../../src/rollout/messages/rollout-reasons.ts';
 import type { Policy } from '../../src/rollout/model/policy.ts';
@@ -12,6 +10,7 @@ import { makeBrakes } from './judge/brakes.ts';
 import { inspect, noteEstimate } from './judge/inspect.ts';
 import { makeCreateJudge } from './judge/judge-creates.ts';
 import { judgeEvidence } from './judge/judge-evidence.ts';
+import { makeNoticeJudge } from './judge/judge-notices.ts';
 import { makeProgressJudge } from './judge/judge-progress.ts';
 import { watchStatus } from './judge/judge-status.ts';
 import { seeToEnd } from './judge/see-to-end.ts';
@@ -23,9 +22,11 @@ import { cannotMeet } from './pairs/cannot-meet.ts';
 import { type Meetings, makeMeetings } from './pairs/meetings.ts';
 import { makeSteering } from './pairs/steering.ts';
 import { isOfWords, wantedOf, withWanted } from './pairs/wanted.ts';
-import type { PlantedBug } from './planted-bugs.ts';
+import { type PlantedBug, scriptChangeOf } from './planted-bugs.ts';
 import { drawOlder, drawPolicy } from './random-policy.ts';
 import { doubtsClocks, type FaultKind, highestOf, readsAnew, type Setup } from './setup.ts';
+import { makeMemoryStores } from './store/night-stores.ts';
+import { makeRedisStores, type RedisForNight } from './store/redis-stores.ts';
 import { planClockFaults } from './world/clock-faults.ts';
 import { makeConfigModel } from './world/config-model.ts';
 import { type DaemonModel, makeDaemonModel, mayWork } from './world/daemon-model.ts';
@@ -34,6 +35,7 @@ import { makeGatewayModel } from './world/gateway-model.ts';
 import { type HostModel, planHostChanges } from './world/host-changes.ts';
 import { makeJobModel } from './world/job-model.ts';
 import { planMishaps } from './world/mishaps.ts';
+import { makeNoticeModel, type NoticeModel } from './world/notice-model.ts';
 import { makeOrders } from './world/orders.ts';
 import { isLeftAlone, speakAtRandom, speakWhenWanted } from './world/people.ts';
 import { type Host, makeProcess, type ProcessModel } from './world/process-model.ts';
@@ -68,6 +70,8 @@ export interface NightOptions {
   readonly trace?: (at: number, who: string, words: string) => void;
   /** Ends the night at the first violation. */
   readonly stopsEarly?: boolean;
+  /** Plays on the scripts of this Redis. Default: on the model of the store in memory. */
+  readonly redis?: RedisForNight | undefined;
 }
 
 // Windows open at least once a week, and a frozen time lasts less than two days.
@@ -92,7 +96,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   const setup = withWanted(given, wanted);
   const chances = makeChances(setup.seed, 'night');
   const startsAt = Date.parse('2026-01-01T00:00:00Z') + chances.int(0, 360 * 24 * 60) * minuteMs;
-  const scheduler = makeScheduler(startsAt);
+  const scheduler = makeScheduler(startsAt, () => stores.answered());
   const troubleEndsAt = startsAt + setup.troubleMs;
   const names = setup.features.secondPolicy && chances.hit(0.25) ? ['first', 'second'] : ['first'];
   const policies = names.map((name) => drawPolicy(setup, name, startsAt));
@@ -101,8 +105,6 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     Math.round(setup.faults.otherConfig) > 0 ? [policies.map((each) => drawOlder(setup, each))] : [];
   const configs: Array<readonly Policy[]> = [...older, policies];
   const expectMs = policies[0]?.upgrade.expectMs ?? 5 * minuteMs;
-  const store = makeMemoryRolloutStore(scheduler.now);
-  const register = makeMemoryFleetRegister();
   const faults = new Map<FaultKind, number>();
   const struck: Night['struck'] = (kind, subject) => {
     faults.set(kind, (faults.get(kind) ?? 0) + 1);
@@ -122,6 +124,16 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   const seen = makeSeenRollouts(scheduler.now);
   const steering = makeSteering(setup, wanted, { scheduler, isTroubled, meetings: () => meetings });
   const meetings: Meetings = makeMeetings(seen, scheduler.now, steering.look);
+  const stores =
+    options.redis === undefined
+      ? makeMemoryStores(scheduler.now)
+      : makeRedisStores(options.redis, {
+          ...{ seed: setup.seed, policies: names, verdicts, now: scheduler.now },
+          strikes: (kind, by) => night.strikes(kind, by),
+          connections: () => storeInstances,
+          changeScript: scriptChangeOf(options.plant ?? null),
+        });
+  const { store, register } = stores.reach();
   const gateway = makeGatewayModel(setup, scheduler, { seen, isTroubled, troubleEndsAt, struck });
   const shown = makeShownCollectors();
   const orders = makeOrders();
@@ -209,9 +221,11 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     serviceOf: (rolloutId) => services[seen.all.get(rolloutId)?.account ?? 'ours'],
     gateway,
     shown,
+    stores,
     store,
     register,
     scans,
+    notices: undefined,
     missingSince: (policy) => {
       noteMissing();
       return missing.get(policy);
@@ -260,12 +274,13 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
       storeInstances += 1;
       timesEmptied += 1;
       emptiedAt = scheduler.now();
-      store.forget();
+      stores.forget();
       jobs.forget();
       seen.forget();
       orders.forgetRollouts();
       configModel.forget();
       scanBook = makeMemoryScanBook();
+      night.notices?.forget();
       brakes.forget();
       isChanged = true;
       for (const policy of policies) {
@@ -279,7 +294,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
       const keptAt = scheduler.now();
       const spokenAt = orders.moment();
       const left = judge.createsLeft();
-      const putBack = [store.keep(), seen.keep()];
+      const putBack = [stores.keep(), seen.keep(), night.notices?.keep()];
       const births = storeInstances;
       scheduler.at(keptAt + afterMs, () => {
         // What a person was answered meanwhile would be undone, and nobody could know of it.
@@ -291,7 +306,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
         }
         trace('world', () => `the store goes back by ${afterMs} ms`);
         struck('storeGoesBack');
-        for (const each of putBack) each();
+        for (const each of putBack) each?.();
         jobs.loseSince(keptAt);
         judge.forgotten();
         storeInstances += 1;
@@ -299,6 +314,12 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
         isChanged = true;
         wakeUps.wake();
       });
+    },
+    restartStore: () => {
+      trace('world', () => 'the store starts again');
+      stores.restart?.();
+      storeInstances += 1;
+      rejoinedAt = scheduler.now();
     },
     storeInstances: () => storeInstances,
     rejoinedAt: () => rejoinedAt,
@@ -315,6 +336,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     afterNextAdmission: (happen) => awaitAdmission.push(happen),
     wrote: (of) => {
       isChanged = true;
+      night.notices?.changed();
       steering.look();
       if (of !== undefined) look(of);
       if (of !== undefined && inspectChances.hit(0.01))
@@ -324,6 +346,8 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     },
   };
 
+  const noticeJudge = makeNoticeJudge({ verdicts, seen });
+  if (setup.features.notices) night.notices = makeNoticeModel(night, noticeJudge, () => alive());
   const isServed = (of: SeenRollout): boolean =>
     alive().some(({ process: { host } }) => host.account === of.account && !isLeftAlone(night, of, host));
   const look = watchStatus(night, (of) => !isServed(of));
@@ -504,15 +528,27 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     );
     return end === 'over' && !isSpinning;
   };
+  /** A leader that has a policy, and serves its account, tells of its rollouts. */
+  const judgeNotices = async (notices: NoticeModel): Promise<void> => {
+    await scheduler.run(scheduler.now() + 2 * dayMs, () => notices.isSettled());
+    const since = await notices.since();
+    noticeJudge.atRest((of) => {
+      const hasIt = ({ process }: DaemonModel) =>
+        namesIn(process.host.config).includes(of.rollout.policy.name);
+      return of.rollout.createdAt > since && alive().every(hasIt);
+    });
+  };
   const rests = await rest();
   judgeEvidence(night);
   const isSpokenTo = setup.words > 0 || wanted.some(isOfWords);
   if (rests && !isOver && isSpokenTo) await seeToEnd(night, () => alive()[0], rest);
   for (const of of seen.all.values()) await inspect(night, of);
+  if (night.notices !== undefined && !isOver) await judgeNotices(night.notices);
   for (const [name, pair] of meetings.met) {
     const why = cannotMeet(pair);
     verdicts.check('pairs', why === undefined, `${name} met, and cannot: ${why}`);
   }
+  await stores.close();
   return {
     seed: setup.seed,
     rollouts: seen.all.size + seen.lost.size,

@@ -52,14 +52,32 @@ const highest = {
   searchFails: 0.6,
   badCluster: 1,
   collectorRenamed: 6,
+  storeCut: 0.05,
+  storeSendsTwice: 0.1,
+  storeGivesWay: 0.3,
+  storeRestarts: 4,
+  listsShuffled: 0.5,
+  listsMoving: 0.8,
+  listsRunning: 0.8,
+  pagesCapped: 0.8,
+  endsUnknown: 0.3,
   policyRenamed: 2,
   policyRemoved: 2,
   searchLate: 0.5,
   suspend: 4,
   clockWrong: 3,
+  noticeFails: 0.4,
 } as const;
 export type FaultKind = keyof typeof highest;
 export const faultKinds = Object.keys(highest) as readonly FaultKind[];
+
+/** They strike the commands of a real store, which the model in memory does not have. */
+export const realStoreFaults: readonly FaultKind[] = [
+  'storeCut',
+  'storeSendsTwice',
+  'storeGivesWay',
+  'storeRestarts',
+];
 
 /** Parts of a policy that may be left out, to find out what a violation needs. */
 export const featureKinds = [
@@ -81,9 +99,13 @@ export const featureKinds = [
   'secondPolicy',
   'searches',
   'steering',
+  'notices',
 ] as const;
 
 export type FeatureKind = (typeof featureKinds)[number];
+
+/** Gates of all kinds on most waves; a newer build that supersedes the rollout of an older one. */
+export type LeanKind = 'gates' | 'supersede';
 
 /** Everything that a world is made from; the same setup is the same night. */
 export interface Setup {
@@ -99,8 +121,8 @@ export interface Setup {
   readonly givesWay: number;
   readonly faults: Readonly<Record<FaultKind, number>>;
   readonly features: Readonly<Record<FeatureKind, boolean>>;
-  /** Most waves have gates of all kinds. */
-  readonly hasManyGates: boolean;
+  /** What policies have more often than by chance, because the night wants something that needs it. */
+  readonly leansTo: readonly LeanKind[];
   /** What was switched off, which nothing brings back. */
   readonly without: ReadonlyArray<FaultKind | FeatureKind>;
 }
@@ -144,7 +166,7 @@ export function drawSetup(seed: number): Setup {
     givesWay,
     faults,
     features,
-    hasManyGates: false,
+    leansTo: [],
     without: [],
   };
 }

@@ -1,16 +1,20 @@
 import { parseArgs } from 'node:util';
 import { minimise } from './minimise.ts';
 import { describePairs } from './pairs/describe-pairs.ts';
-import { type PlantedBug, plantedBugs } from './planted-bugs.ts';
+import { isFoundInMemory, type PlantedBug, plantedBugs } from './planted-bugs.ts';
 import { playIn } from './play-in-processes.ts';
+import type { Seeds } from './play-seeds.ts';
 import { runNight } from './run-night.ts';
 import { changeSetup, drawSetup, type SetupChanges } from './setup.ts';
+import { openRedisForNights, startRedisForNights } from './store/open-redis.ts';
+import type { RedisForNight } from './store/redis-stores.ts';
 import { describeTotals } from './totals.ts';
 
 const usage = `npm run simulate -- --seeds N [--from S] [--workers 2]   plays N nights and reports
 npm run simulate -- --seed S [--trace]                    plays one again, and tells all that happened
 npm run simulate -- --minimise S                          the smallest night that still breaks the same promise
   --pairs           with --seeds: names the pairs that no night met
+  --store redis     on the scripts of a real Redis, whose answers are compared with the model of the store
   --plant BUG       with a bug put in on purpose: ${plantedBugs.join(', ')}; or all
   --changes JSON    e.g. '{"collectors":5,"without":["crash"]}'`;
 
@@ -23,6 +27,7 @@ const options = {
   trace: { type: 'boolean', default: false },
   pairs: { type: 'boolean', default: false },
   minimise: { type: 'string' },
+  store: { type: 'string', default: 'memory' },
   plant: { type: 'string' },
   changes: { type: 'string', default: '{}' },
 } as const;
@@ -47,13 +52,30 @@ async function main(): Promise<number> {
     say(usage);
     return 0;
   }
-  if (values.plant === 'all') return findAll();
+  if (values.store !== 'memory' && values.store !== 'redis')
+    return refuse(`there is no store ${values.store}`);
+  if (values.store === 'memory') return play(undefined);
+  const server = await startRedisForNights();
+  try {
+    return await play(server.url);
+  } finally {
+    await server.close();
+  }
+}
+
+/** @param redisUrl plays on this Redis; on the model of the store without one */
+async function play(redisUrl: string | undefined): Promise<number> {
+  if (values.plant === 'all') return findAll(redisUrl);
   const plant = plantedBugs.find((bug) => bug === values.plant) ?? null;
   if (values.plant !== undefined && plant === null) return refuse(`there is no bug ${values.plant} to plant`);
-  if (values.seed !== undefined) return replay(Number(values.seed), plant);
-  if (values.minimise !== undefined) return shrink(Number(values.minimise), plant);
-  if (values.seeds !== undefined) return playMany(Number(values.seeds), plant);
-  return refuse(usage);
+  if (values.seeds !== undefined) return playMany(Number(values.seeds), { plant, redisUrl });
+  const seed = Number(values.seed ?? values.minimise);
+  if (Number.isNaN(seed)) return refuse(usage);
+  const redis = redisUrl === undefined ? undefined : openRedisForNights(redisUrl);
+  const how = { plant, redis: redis?.ofNight(seed) };
+  const code = await (values.seed === undefined ? shrink(seed, how) : replay(seed, how));
+  await redis?.close();
+  return code;
 }
 
 function refuse(words: string): number {
@@ -61,12 +83,17 @@ function refuse(words: string): number {
   return 2;
 }
 
-async function replay(seed: number, plant: PlantedBug | null): Promise<number> {
+interface HowToPlay {
+  readonly plant: PlantedBug | null;
+  readonly redis: RedisForNight | undefined;
+}
+
+async function replay(seed: number, how: HowToPlay): Promise<number> {
   const setup = changeSetup(drawSetup(seed), changes);
   if (values.trace) say(JSON.stringify(setup));
   const trace = (at: number, who: string, words: string) =>
     say(`${new Date(at).toISOString()} ${who}  ${words}`);
-  const night = await runNight(setup, { plant, ...(values.trace ? { trace } : {}) });
+  const night = await runNight(setup, { ...how, ...(values.trace ? { trace } : {}) });
   for (const { promise, words, at } of night.violations)
     say(`${new Date(at).toISOString()}  ${promise}  ${words}`);
   say(
@@ -75,8 +102,8 @@ async function replay(seed: number, plant: PlantedBug | null): Promise<number> {
   return night.violations.length === 0 ? 0 : 1;
 }
 
-async function shrink(seed: number, plant: PlantedBug | null): Promise<number> {
-  const found = await minimise(seed, changes, plant, (words) => process.stderr.write(`${words}\n`));
+async function shrink(seed: number, how: HowToPlay): Promise<number> {
+  const found = await minimise(seed, changes, how, (words) => process.stderr.write(`${words}\n`));
   if (found === undefined) {
     say(`seed ${seed} breaks no promise`);
     return 0;
@@ -89,14 +116,16 @@ async function shrink(seed: number, plant: PlantedBug | null): Promise<number> {
   say(
     `${setup.collectors} collectors, ${setup.daemons} daemons, ${setup.words} words of ${setup.operators}, ${setup.troubleMs / 3_600_000} h; ${on.join(' ')}`,
   );
-  say(`npm run simulate -- --seed ${seed} --trace --changes '${JSON.stringify(found.changes)}'`);
+  say(
+    `npm run simulate -- --store ${values.store} --seed ${seed} --trace --changes '${JSON.stringify(found.changes)}'`,
+  );
   return 1;
 }
 
 /** Each planted bug has to be found. */
-async function findAll(): Promise<number> {
+async function findAll(redisUrl: string | undefined): Promise<number> {
   let missed = 0;
-  for (const plant of plantedBugs) {
+  for (const plant of plantedBugs.filter((bug) => redisUrl !== undefined || isFoundInMemory(bug))) {
     const count = Number(values.seeds ?? '300');
     const { totals } = await playIn(1, {
       from: Number(values.from),
@@ -104,6 +133,7 @@ async function findAll(): Promise<number> {
       plant,
       changes,
       untilFound: true,
+      redisUrl,
     });
     const [found] = totals.violations;
     if (found === undefined) missed += 1;
@@ -114,13 +144,15 @@ async function findAll(): Promise<number> {
   return missed === 0 ? 0 : 1;
 }
 
-async function playMany(count: number, plant: PlantedBug | null): Promise<number> {
+async function playMany(
+  count: number,
+  { plant, redisUrl }: Pick<Seeds, 'plant' | 'redisUrl'>,
+): Promise<number> {
   const begunAt = performance.now();
   const { totals, cpuMs } = await playIn(Number(values.workers), {
     from: Number(values.from),
     count,
-    plant,
-    changes,
+    ...{ plant, redisUrl, changes },
     untilFound: false,
   });
   for (const line of describeTotals(totals, { tookMs: performance.now() - begunAt, cpuMs })) say(line);

@@ -29,7 +29,6 @@ export function makeReadInventory(
   parts: FleetReadingParts & { readonly onUnreadable?: (rows: number) => void },
 ): (reading: InventoryReading) => Promise<Answer<FleetInventory>> {
   const { client, clock } = parts;
-  const turn = makeTurnBudget();
   /** How many rows the last reading found. */
   let inventoryEnd: number | null = null;
   /** Readings with `onPage` since the end was last checked. */
@@ -44,7 +43,7 @@ export function makeReadInventory(
       if (row === null) return null;
       return isInstalled(row) ? collectorOf(row) : { id: row.id };
     };
-    return { rows: await mapInSlices(rows, turn, read), weight };
+    return { rows: await mapInSlices(rows, makeTurnBudget(clock), read), weight };
   }
 
   return async ({ onPage, onStart, signal }) => {

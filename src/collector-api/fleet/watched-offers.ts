@@ -29,7 +29,7 @@ interface ListEnd {
 /**
  * Reads the upgradable list for the watch, page by page; the end may be missing. A service may return fewer rows than
  * requested. So the first reading, and now and then a later one of a longer list, also requests what follows a short
- * page.
+ * page. Rows that are repeated show that the list has no stable order (decision 52), so that others are missing.
  */
 export function makeReadUpgradable({
   client,
@@ -44,7 +44,9 @@ export function makeReadUpgradable({
     const isEndChecked = end.readings % endCheckedEvery === 0;
     end.readings += 1;
     let offset = 0;
-    let before = 0;
+    let before: readonly unknown[] = [];
+    const read = new Set<unknown>();
+    let isInOrder = true;
     for (let pages = 1; pages <= pagesMax; pages += 1) {
       const query = { toVersion: toBuild, offset, limit: pageSize };
       // A page replaces many polls, so it goes before them.
@@ -56,17 +58,27 @@ export function makeReadUpgradable({
         row === null || !isInstalled(row) ? [] : [listedOf(row, safeText)],
       );
       await onPage({ collectors, serviceAt });
+      const ids = body.rows.map((row) => row?.id ?? null);
+      if (ids.slice(countMoved(before, ids)).some((id) => id !== null && read.has(id))) isInOrder = false;
+      for (const id of ids) read.add(id);
       // Rows were added between two pages, so the earlier page size was wrong.
       if (length > end.pageMax) end.pageMax = pageSize;
-      if (length === 0) end.longestLast = Math.max(end.longestLast, before);
-      else if (offset > 0) end.pageMax = before;
+      if (length === 0) end.longestLast = Math.max(end.longestLast, before.length);
+      else if (offset > 0) end.pageMax = before.length;
       if (length < end.pageMax && (length <= end.longestLast || !isEndChecked))
-        return { ok: true, value: pages };
-      before = length;
+        return { ok: true, value: { pages, isInOrder } };
+      before = ids;
       offset += length;
     }
-    return { ok: true, value: pagesMax };
+    return { ok: true, value: { pages: pagesMax, isInOrder: false } };
   };
+}
+
+/** How many rows of a page moved to the next one, because as many were added before them. */
+function countMoved(before: readonly unknown[], ids: readonly unknown[]): number {
+  const from = before.indexOf(ids[0]);
+  const moved = from < 0 ? [] : before.slice(from);
+  return moved.every((id, index) => id === ids[index]) ? moved.length : 0;
 }
 
 function listedOf(

@@ -60,7 +60,8 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     askedAt = beganAt;
     const { own, others, beatAt } = living;
     adopt(own);
-    if (isBackAfterSilence) for (const { policy } of own) superseded.add(policy);
+    // A config that was read since is not the one that was silent.
+    if (isBackAfterSilence) for (const policy of reportedSince.keys()) superseded.add(policy);
     const judged = own.map((config) => [config.policy, judgeConfig(config, others)] as const);
     const before = statuses;
     statuses = new Map(judged.filter(([, { kind }]) => kind !== 'agreed'));

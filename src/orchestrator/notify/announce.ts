@@ -34,7 +34,7 @@ export interface AnnounceParts extends ViewParts {
  * Announces what is due, exactly once, even if several daemons try. Level-triggered: the next pass announces what a crash or
  * an outage of Redis prevented.
  */
-async function announce(parts: AnnounceParts): Promise<void> {
+export async function announce(parts: AnnounceParts): Promise<void> {
   const { outbox, clock, policies, store } = parts;
   const now = clock.now();
   // Read before the rollouts: a write with this mark never covers less than an earlier one.

@@ -54,15 +54,15 @@ export interface FleetService {
     signal?: AbortSignal,
   ): Promise<Answer<FleetInventory>>;
   /**
-   * The collectors that the service would upgrade to this build now, page by page. Nothing is retried. Rows that move while the
-   * list is read may be missing.
-   * @returns how many pages it took
+   * The collectors that the service would upgrade to this build now, page by page. Nothing is retried.
+   * @returns how many pages it took, and whether its rows kept their order. Otherwise any of them may be missing, and
+   *   else only a few that moved while others left the list
    */
   readUpgradable(
     toBuild: string,
     onPage: (page: ListedPage) => Promise<void>,
     signal?: AbortSignal,
-  ): Promise<Answer<number>>;
+  ): Promise<Answer<{ readonly pages: number; readonly isInOrder: boolean }>>;
   /** One collector by its id or exact name; undefined when there is none, or it is not installed. */
   findCollector(idOrName: string, signal?: AbortSignal): Promise<Answer<FleetCollector | undefined>>;
   /**

@@ -243,11 +243,22 @@ async function begin(
     reason: plannedWords({ planned, targetBuild: plan.targetBuild, planHash: plan.hash, reason }),
     by,
   } as const;
+  const started = { kind: 'started', rolloutId: id, planned } as const;
+  await makeKnown(parts, policy.name, started);
   if ((await parts.store.freeze({ ...frozen, events: [event] })) === 'busy')
     return { kind: 'busy', rolloutId: id };
   parts.sink.report(event);
   parts.wakeUps.wake();
-  return { kind: 'started', rolloutId: id, planned };
+  return started;
+}
+
+/**
+ * Writes the start of a policy's first rollout down before it. Scans tell which policies have rollouts: without one, nobody
+ * would know of this rollout after a rename of its policy (P1).
+ */
+async function makeKnown(parts: ScanParts, policy: string, started: ScanResult & { kind: 'started' }) {
+  const entries = await parts.scans.read();
+  if (entries.every((entry) => entry.policy !== policy)) await writeDown(parts, policy, started, {});
 }
 
 /** Only the newest config plans a policy, or a collector that it excludes could be upgraded (P5). */

@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import { isSameBuild } from '../../base/build-version.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import type { UpgradeIdentity } from '../../rollout/model/upgrade.ts';
+import { dueAtOf, type UpgradeIdentity } from '../../rollout/model/upgrade.ts';
 import type { Reading } from '../../rollout/readings/reading-period.ts';
 import { isTaskPollDue, judgeOffer, judgeRow, judgeUnlisted } from '../../rollout/upgrade/evolve.ts';
 import type { InventoryRow, UpgradeFact } from '../../rollout/upgrade/facts.ts';
@@ -28,6 +28,8 @@ export interface ReadingContext {
   readonly beganAt: EpochMs;
   /** When the previous reading began, if it would have shown an end, too; else null. */
   readonly readBeforeAt: EpochMs | null;
+  /** The time until the next list. */
+  readonly nextListMs: DurationMs;
   /** Whether another list is read in turn with the control list, so that each end is on one of them. */
   readonly isReadInTurn: boolean;
   /** Whether a row may make one more poll due. */
@@ -44,9 +46,9 @@ const unchangedPeriods = 2;
 // A list that is late by less than this share of its period still replaces the poll.
 const lateListShare = 1 / 4;
 
-// An upgrade that the control list leaves out is stored only when its poll is due within this time: a third of the usual
-// duration.
-const unlistedShare = 1 / 3;
+// Where lists stop, polls resume after this share of the usual duration. An upgrade that the control list leaves out is
+// stored only when its poll is due within it.
+const resumeShare = 1 / 3;
 
 /** Records what one page shows about upgrades that were running before its request. */
 export async function recordPage(
@@ -65,7 +67,7 @@ export async function recordPage(
   for (const { id, build, alive, lastSeenAlive } of collectors) {
     const row = { build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt };
     for (const of of byCollector.get(id) ?? []) {
-      const fact = factOf(context, judge(parts, context, of, row, at), row, at);
+      const fact = factOf(context, of.rollout, { verdict: judge(parts, context, of, row, at), row, at });
       if (fact !== undefined) findings.add(of.rollout, { upgrade: of.upgrade, fact });
     }
   }
@@ -75,9 +77,10 @@ export async function recordPage(
 /** Records what a complete reading of the control list shows about upgrades that it lacks. @param listed its collectors */
 export async function recordUnlisted(
   parts: PageParts,
-  { watched, reading, isReadInTurn }: Pick<ReadingContext, 'watched' | 'reading' | 'isReadInTurn'>,
+  context: Pick<ReadingContext, 'watched' | 'reading' | 'nextListMs' | 'isReadInTurn'>,
   listed: ReadonlySet<number>,
 ): Promise<void> {
+  const { watched, reading, isReadInTurn } = context;
   const at = parts.clock.now();
   const { periodMs } = reading;
   const findings = new Findings();
@@ -89,29 +92,44 @@ export async function recordUnlisted(
         reading.of !== 'control' ||
         (!isReadInTurn && isSameBuild(upgrade.identity.fromBuild, reading.toBuild));
       if (isLeftOut || judgeUnlisted(upgrade, { at, periodMs }) === 'none') continue;
-      const forMs = Math.ceil(rollout.policy.upgrade.expectMs * unlistedShare);
-      const until = at + Math.max(unchangedPeriods * periodMs, forMs);
+      const until = at + resumeMs(context, rollout);
       findings.add(rollout, { upgrade, fact: { kind: 'unchanged', at, until } });
     }
   }
   await findings.write(parts);
 }
 
-/** Leaves verifications whose poll would be due before the next list that shows returns to that list. */
+/**
+ * Leaves polls that would be due before the next list to that list, where it shows their result: a collector that returns, the
+ * end of a task, or the heartbeat that a create waits for. The last of them has no deadline, and waits for one list only.
+ */
 export async function awaitList(
   parts: PageParts,
-  { byCollector }: Watched,
-  { dueAt, periodMs }: { readonly dueAt: EpochMs; readonly periodMs: DurationMs },
+  {
+    watched: { byCollector },
+    isOfferRead,
+    credit,
+  }: Pick<ReadingContext, 'watched' | 'isOfferRead' | 'credit'>,
+  next: { readonly dueAt: EpochMs; readonly periodMs: DurationMs },
 ): Promise<void> {
   const at = parts.clock.now();
-  const until = Math.ceil(dueAt + periodMs * lateListShare);
-  const findings = new Findings();
-  for (const { rollout, upgrade } of [...byCollector.values()].flat()) {
-    const { progress } = upgrade;
+  const until = Math.ceil(next.dueAt + next.periodMs * lateListShare);
+  const isShown = (of: WatchedUpgrade): boolean => {
+    const { identity, progress } = of.upgrade;
+    if (progress.state === 'upgrading') return isOfferRead(identity) && !credit.isOverdue(of, next.dueAt);
     // Without the service's clock, a first poll is needed as a baseline for new heartbeats.
-    if (progress.state !== 'verifying' || progress.endedServiceAt === null) continue;
-    if (progress.dueAt > at && progress.dueAt < dueAt)
-      findings.add(rollout, { upgrade, fact: { kind: 'unchanged', at, until } });
+    return (
+      progress.state === 'queued' || (progress.state === 'verifying' && progress.endedServiceAt !== null)
+    );
+  };
+  const findings = new Findings();
+  for (const of of [...byCollector.values()].flat()) {
+    const dueAt = dueAtOf(of.upgrade) ?? 0;
+    if (dueAt > at && dueAt < next.dueAt && isShown(of))
+      findings.add(of.rollout, {
+        upgrade: of.upgrade,
+        fact: { kind: 'unchanged', at, until, isAwaited: true },
+      });
   }
   await findings.write(parts);
 }
@@ -157,23 +175,30 @@ function judge(
 }
 
 function factOf(
-  { reading, readBeforeAt }: Pick<ReadingContext, 'reading' | 'readBeforeAt'>,
-  verdict: RowVerdict,
-  row: InventoryRow,
-  at: EpochMs,
+  context: Pick<ReadingContext, 'reading' | 'readBeforeAt' | 'nextListMs'>,
+  rollout: Rollout,
+  { verdict, row, at }: { readonly verdict: RowVerdict; readonly row: InventoryRow; readonly at: EpochMs },
 ): UpgradeFact | undefined {
+  const { reading, readBeforeAt } = context;
   switch (verdict) {
     case 'collectorSeen':
       return { kind: 'collectorSeen', at, ...row, upgradable: null };
     case 'changeHinted':
       return { kind: 'changeHinted', at, ...(readBeforeAt !== null && { unchangedAt: readBeforeAt }) };
-    case 'unchanged':
-      return { kind: 'unchanged', at, until: at + unchangedPeriods * reading.periodMs };
+    case 'unchanged': {
+      const forMs = Math.min(unchangedPeriods * reading.periodMs, resumeMs(context, rollout));
+      return { kind: 'unchanged', at, until: at + forMs };
+    }
     case 'none':
       return undefined;
     default:
       return assertNever(verdict);
   }
+}
+
+/** How long polls wait for lists that may have stopped. */
+function resumeMs({ nextListMs }: Pick<ReadingContext, 'nextListMs'>, { policy }: Rollout): DurationMs {
+  return Math.ceil(Math.max(nextListMs * (1 + lateListShare), policy.upgrade.expectMs * resumeShare));
 }
 
 /** Findings of a page, by rollout. */

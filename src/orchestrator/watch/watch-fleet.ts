@@ -33,8 +33,8 @@ export interface WatchParts extends PageParts {
 const restMaxMs: DurationMs = 5_000;
 const restMaxShare = 1 / 50;
 
-// Where pages hold so few collectors that single polls cost less, pages are tried again after this time.
-const pagesAgainMs: DurationMs = 10 * 60_000;
+// Where pages hold so few collectors that single polls cost less, a list is tried again after this time for each of its pages.
+const pageAgainMs: DurationMs = 3 * 60_000;
 
 // After failed readings the watch waits 2, 4, 8 … periods: a service without working pages is left to single polls.
 const failedPollsMax = 4;
@@ -69,7 +69,7 @@ export async function watch(
       const arePagesDear = planReadings(watched.loads, limits).length > 0;
       if (!arePagesDear) break;
       // More upgrades may make pages worth their requests.
-      if (now - pagesReadAt >= pagesAgainMs) pagesRead = 0;
+      if (now - pagesReadAt >= pagesRead * pageAgainMs) pagesRead = 0;
       else await sleep(restMs, signal);
       continue;
     }
@@ -78,9 +78,11 @@ export async function watch(
     const untried = next.reading.of === 'tasks' ? undefined : control.untried();
     if (untried === undefined && next.dueAt > now) {
       const returns = dues.filter(({ reading: { of } }) => of === 'control' || of === 'inventory');
-      if (returns.length > 0) {
-        const { reading, dueAt } = earliest(returns);
-        await awaitList(parts, watched, { dueAt, periodMs: reading.periodMs });
+      const { reading, dueAt } = earliest(returns.length === 0 ? dues : returns);
+      // A list that could not be read, or has no stable order, replaces no poll.
+      if (returns.length > 0 && tries.get(keyOf(reading))?.isInOrder === true) {
+        const isOfferRead = makeIsOfferRead(readings, other !== undefined);
+        await awaitList(parts, { watched, isOfferRead, credit }, { dueAt, periodMs: reading.periodMs });
       }
       await sleep(Math.min(next.dueAt - now, restMs), signal);
       continue;
@@ -106,6 +108,7 @@ export async function watch(
     tries.set(keyOf(planned), {
       at: now,
       failed: answer.ok ? 0 : Math.min(failedPollsMax, failedBefore + 1),
+      isInOrder: answer.ok && answer.value.isInOrder,
     });
     if (answer.ok && reading.of === 'inventory') {
       pagesRead = answer.value.pages;
@@ -132,6 +135,7 @@ function noteControl(control: ControlList, build: string, answer: ReadingAnswer)
 interface Try {
   readonly at: EpochMs;
   readonly failed: number;
+  readonly isInOrder: boolean;
 }
 
 function keyOf(reading: Reading): string {
@@ -149,7 +153,17 @@ function earliest<Due extends { readonly dueAt: EpochMs }>(dues: readonly Due[])
   return dues.reduce((best, due) => (due.dueAt < best.dueAt ? due : best));
 }
 
-type ReadingAnswer = Answer<FleetBuilds & { readonly pages: number }>;
+/** Whether one of these lists shows the end of an upgrade's task, failed or not. */
+function makeIsOfferRead(readings: readonly Reading[], isReadInTurn: boolean): ReadingContext['isOfferRead'] {
+  return ({ fromBuild, toBuild }) =>
+    readings.some((each) => {
+      // Without another list, a collector that failed and stays on the control build is on none.
+      if (each.of === 'control') return isReadInTurn || !isSameBuild(fromBuild, each.toBuild);
+      return each.of === 'upgradable' && isSameBuild(each.toBuild, toBuild);
+    });
+}
+
+type ReadingAnswer = Answer<FleetBuilds & { readonly pages: number; readonly isInOrder: boolean }>;
 
 /** Reads one list, and records what each of its pages shows. */
 async function read(
@@ -173,6 +187,7 @@ async function read(
     watched,
     reading,
     beganAt: parts.clock.now(),
+    nextListMs: Math.min(...readings.map(({ periodMs }) => periodMs)),
     readBeforeAt: of.readBeforeAt,
     isReadInTurn: of.isReadInTurn,
     credit: of.credit,
@@ -180,16 +195,11 @@ async function read(
       hintsLeft -= 1;
       return hintsLeft >= 0;
     },
-    isOfferRead: ({ fromBuild, toBuild }) =>
-      readings.some((each) => {
-        // Without another list, a collector that failed and stays on the control build is on none.
-        if (each.of === 'control') return of.isReadInTurn || !isSameBuild(fromBuild, each.toBuild);
-        return each.of === 'upgradable' && isSameBuild(each.toBuild, toBuild);
-      }),
+    isOfferRead: makeIsOfferRead(readings, of.isReadInTurn),
   };
   if (reading.of === 'tasks') {
     await pollTasks(parts, context);
-    return { ok: true, value: { pages: 0, returned: 0, collectorsOn: new Map() } };
+    return { ok: true, value: { pages: 0, isInOrder: true, returned: 0, collectorsOn: new Map() } };
   }
   const listed = new Set<number>();
   let pages = 0;
@@ -203,12 +213,14 @@ async function read(
   if (reading.of !== 'inventory') {
     const answer = await parts.fleet.readUpgradable(reading.toBuild, onPage, signal);
     if (!answer.ok) return answer;
-    if (reading.of === 'control') await recordUnlisted(parts, context, listed);
-    return { ok: true, value: { pages, returned, collectorsOn: new Map() } };
+    const { isInOrder } = answer.value;
+    if (reading.of === 'control' && isInOrder) await recordUnlisted(parts, context, listed);
+    return { ok: true, value: { pages, isInOrder, returned, collectorsOn: new Map() } };
   }
   const answer = await parts.fleet.readInventory(onPage, signal);
   if (!answer.ok) return answer;
   // A row counts by itself. A missing row is judged only from the complete list.
   if (!signal.aborted) for (const rollout of rollouts) await judgeInventory(parts, rollout, answer.value);
-  return { ok: true, value: { pages, returned, collectorsOn: countBuildsOf(answer.value.collectors) } };
+  const collectorsOn = countBuildsOf(answer.value.collectors);
+  return { ok: true, value: { pages, isInOrder: true, returned, collectorsOn } };
 }

@@ -11,8 +11,9 @@
 
 -- A 429 lowers the rate by this share. Two clients of one limit that both do so converge to equal shares.
 local usualBackOff = 0.2
--- A lower rate does not help where 429s still come at this share. So many in a row show it.
-local lowShare = 0.15
+-- A lower rate does not help where 429s still come at this share. So many show it, without one at a high share between them.
+local lowShare = 0.25
+local highShare = 0.5
 local lowHitsMax = 3
 -- Then few 429s lower the rate no more, for so long. Afterwards it is tried again.
 local strayUs = 20 * 60 * 1000000
@@ -29,11 +30,12 @@ local function lowerRate()
   if isFew and nowUs < state.strayUntilUs then
     return
   end
-  local limitedShare, backOff, lowHits, strayUntilUs = share, usualBackOff, 0, 0
+  local limitedShare, backOff, strayUntilUs = share, usualBackOff, 0
+  local lowHits = isFew and share <= highShare and state.lowHits or 0
   -- After a 429 at the whole rate the rate is soon whole again. Where it meets the next one sooner, others use the limit.
   local recoveryMs = share > 0.999 and recoveryMinMs or math.min(2 * state.recoveryMs, recoveryMaxMs)
   if isFew and share <= lowShare then
-    lowHits = state.lowHits + 1
+    lowHits = lowHits + 1
     if lowHits >= lowHitsMax then
       limitedShare, backOff, recoveryMs = 1, 1 - share, recoveryMinMs
       lowHits, strayUntilUs = 0, nowUs + strayUs

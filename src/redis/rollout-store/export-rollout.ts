@@ -5,7 +5,7 @@ import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { type RolloutKeys, rolloutKeys } from '../schema/rollout-keys.ts';
-import { decodeAttributes } from '../schema/stored-attributes.ts';
+import { decodeAttributes, tablesInOrder } from '../schema/stored-attributes.ts';
 import { decodeEvent, decodeGroups, decodeRollout } from '../schema/stored-rollout.ts';
 import { decodeUpgrade } from '../schema/stored-upgrade.ts';
 import { BrokenRecordError, recordVersion } from '../schema/unreadable-records.ts';
@@ -50,7 +50,8 @@ export async function* exportRollout(
   yield readLine(json ?? '', (text) => ({ kind: 'rollout', rollout: decodeIt(text) }));
   if (groups !== null)
     yield readLine(groups, (text) => ({ kind: 'groups', groups: decodeGroups(text, rolloutId) }));
-  for (const text of await commands.hvals(keys.attributes)) yield* readAttributes(text, rolloutId);
+  for (const text of tablesInOrder(await commands.hgetall(keys.attributes)))
+    yield* readAttributes(text, rolloutId);
   const planned = await commands.zcard(keys.order);
   for (let offset = 0; offset < planned; offset += pageSize) {
     const ids = await commands.zrange(keys.order, String(offset), String(offset + pageSize - 1));

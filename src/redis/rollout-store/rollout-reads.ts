@@ -2,7 +2,7 @@ import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { joinTables } from '../../rollout/model/attributes.ts';
 import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { rangeBound } from '../connection/commands.ts';
-import { decodeAttributes } from '../schema/stored-attributes.ts';
+import { decodeAttributes, tablesInOrder } from '../schema/stored-attributes.ts';
 import { decodeEvent, decodeGroups } from '../schema/stored-rollout.ts';
 import { listCurrent, loadRollout, newestFirst, pageKept, rolloutsListedMax } from './kept-rollouts.ts';
 import { loadUpgrades } from './list-upgrades.ts';
@@ -61,7 +61,7 @@ export function makeRolloutReads(store: StoreContext) {
 
     loadAttributes: async (rolloutId) => {
       if (!isRolloutId(rolloutId)) return undefined;
-      const texts = await commands.hvals(ofRollout(rolloutId).keys.attributes);
+      const texts = tablesInOrder(await commands.hgetall(ofRollout(rolloutId).keys.attributes));
       const tables = await Promise.all(texts.map((text) => decodeAttributes(text, rolloutId)));
       // Without the tables of late joiners it would name another group, so one unreadable table makes all unknown.
       const all = broken.read(() => tables.map((table) => table()));

@@ -20,9 +20,21 @@ const storedTable = z.object({
   ),
 });
 
+/**
+ * The stored tables in the order in which they were written, because the first row of each collector counts. Redis returns
+ * the fields of a hash in any order. A table of late joiners has the rev of its join as its field; in earlier versions it had
+ * the mark of its write, so the order of those is lost.
+ */
+export function tablesInOrder(fields: Readonly<Record<string, string>>): readonly string[] {
+  const placeOf = (field: string) => (field === 'plan' ? 0 : Number(field) || 1);
+  return Object.entries(fields)
+    .sort(([a], [b]) => placeOf(a) - placeOf(b))
+    .map(([, text]) => text);
+}
+
 /** Encodes a table as compressed JSON; empty for no table. */
 export async function encodeAttributes(table: AttributeTable | undefined): Promise<string> {
-  if (table === undefined || table.ids.length === 0) return '';
+  if (table === undefined) return '';
   const ids = table.ids.map((id, row) => id - (table.ids[row - 1] ?? 0));
   const columns = table.columns.map(({ key, values, cells }) => ({
     ...{ key, values },

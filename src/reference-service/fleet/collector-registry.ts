@@ -4,6 +4,7 @@ import type { FleetGenerator } from './fleet-generator.ts';
 import {
   advanceCollector,
   type CollectorFacts,
+  isAlive,
   isDeleted,
   lastHeartbeatAt,
   type SimulatedCollector,
@@ -83,6 +84,14 @@ export class CollectorRegistry {
     return present;
   }
 
+  /** Installed Collectors that are not alive, and sent no heartbeat for so long. */
+  offline(forMs: DurationMs, now: EpochMs): SimulatedCollector[] {
+    return this.all(now)
+      .filter(({ facts }) => facts.collectorType === 'Installable')
+      .filter((collector) => !isAlive(collector, now))
+      .filter(({ life }) => now - lastHeartbeatAt(life, now) >= forMs);
+  }
+
   find(id: number, now: EpochMs): SimulatedCollector | undefined {
     const found = this.#collectors.get(id);
     if (found === undefined || !isDeleted(found, now)) return found;
@@ -94,6 +103,12 @@ export class CollectorRegistry {
   named(name: string, now: EpochMs): SimulatedCollector | undefined {
     const id = this.#idByName.get(name);
     return id === undefined ? undefined : this.find(id, now);
+  }
+
+  /** A person installs a build on its host: it restarts on that, and no task shows it. */
+  install(collector: SimulatedCollector, version: string, now: EpochMs): void {
+    advanceCollector(collector, now);
+    collector.life = { kind: 'up', upSince: now, version };
   }
 
   /** Lets it go down for good, and drops its pending events. */

@@ -10,21 +10,29 @@ import type { CollectorFacts, CollectorLife, SimulatedCollector } from './simula
 /** Ids have nine digits, as in the real service. */
 const firstIdOfAll = 100_000_001;
 
+/** Draws a collector that registers itself. @param index counts the collectors of the account, from 0 */
+export type DrawCollector = (index: number, now: EpochMs) => SimulatedCollector;
+
 /** Draws collectors one by one, each from the seed and its index only. */
 export class FleetGenerator {
   readonly #fleet: Pick<Scenario['fleet'], 'seed' | 'shares'>;
   readonly #builds: readonly string[];
   readonly firstId: number;
+  readonly #draw: DrawCollector | undefined;
   #index = 0;
 
-  /** @param builds in the order of their release, the latest one last */
+  /**
+   * @param builds in the order of their release, the latest one last
+   * @param given `draw`: takes the place of the draw
+   */
   constructor(
     fleet: Pick<Scenario['fleet'], 'seed' | 'shares'>,
     builds: readonly string[],
-    idOffset: number = 0,
+    { idOffset = 0, draw }: { readonly idOffset?: number; readonly draw?: DrawCollector | undefined } = {},
   ) {
     this.#fleet = fleet;
     this.#builds = builds;
+    this.#draw = draw;
     this.firstId = firstIdOfAll + idOffset;
   }
 
@@ -40,6 +48,7 @@ export class FleetGenerator {
   /** @param isTaken names are unique in an account */
   next(now: EpochMs, isTaken: (name: string) => boolean): SimulatedCollector {
     const index = this.#index++;
+    if (this.#draw !== undefined) return this.#draw(index, now);
     const unique = (drawn: string) => (isTaken(drawn) ? `${drawn.slice(0, 110)}-${index}` : drawn);
     const random = makeRandom(`fleet:${this.#fleet.seed}:${index}`);
     const { shares } = this.#fleet;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EpochMs } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 
 /** The lasting fields of a collector as the API shows them, without the transient ones. */
@@ -36,7 +36,12 @@ export interface CollectorSource {
 
 /** An event of a collector at an instant. */
 export const LifeEvent = z.discriminatedUnion('kind', [
-  z.strictObject({ at: z.number(), kind: z.literal('down') }),
+  z.strictObject({
+    at: z.number(),
+    kind: z.literal('down'),
+    /** The service shows this build from then on. */
+    version: z.string().exactOptional(),
+  }),
   z.strictObject({
     at: z.number(),
     kind: z.literal('up'),
@@ -52,6 +57,8 @@ export interface SimulatedCollector {
   facts: CollectorFacts;
   /** False: responses lack `osTime`, as some real ones do. */
   readonly showsOsTime: boolean;
+  /** How long after its last heartbeat it is shown as alive. Default: 30 minutes. */
+  readonly deadAfterMs?: DurationMs;
   life: CollectorLife;
   /** Future events by instant. Past ones are merged into `life`. */
   pending: LifeEvent[];
@@ -92,7 +99,8 @@ function afterEvent(life: CollectorLife, event: LifeEvent): CollectorLife {
     const silent = event.silent === true ? { silentSince: event.at } : {};
     return { kind: 'up', upSince: event.at, version: event.version ?? life.version, ...silent };
   }
-  return { kind: 'down', lastHeartbeatAt: lastHeartbeatAt(life, event.at), version: life.version };
+  const { version = life.version } = event;
+  return { kind: 'down', lastHeartbeatAt: lastHeartbeatAt(life, event.at), version };
 }
 
 /** The last heartbeat, every 15 s while up (collector-api.md §3). */
@@ -102,11 +110,11 @@ export function lastHeartbeatAt(life: CollectorLife, now: EpochMs): EpochMs {
   return life.upSince + Math.floor((now - life.upSince) / heartbeatMs) * heartbeatMs;
 }
 
-/** A Hosted Collector is always alive. An Installed one is alive until 30 minutes after its last heartbeat. */
+/** A Hosted Collector is always alive. An Installed one is alive until `deadAfterMs` after its last heartbeat. */
 export function isAlive(collector: SimulatedCollector, now: EpochMs): boolean {
   if (collector.facts.collectorType === 'Hosted') return true;
   const life = advanceCollector(collector, now);
-  return now - lastHeartbeatAt(life, now) < serviceLimits.deadAfterMs;
+  return now - lastHeartbeatAt(life, now) < (collector.deadAfterMs ?? serviceLimits.deadAfterMs);
 }
 
 /**

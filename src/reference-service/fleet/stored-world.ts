@@ -11,6 +11,7 @@ const count = z.number().int().min(0);
 const StoredCollector = z.strictObject({
   facts: CollectorFacts,
   showsOsTime: z.boolean(),
+  deadAfterMs: z.number().exactOptional(),
   life: CollectorLife,
   pending: z.array(LifeEvent),
   sweep: z.strictObject({ orderedAt: z.number(), at: z.number() }).exactOptional(),

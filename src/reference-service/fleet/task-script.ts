@@ -51,6 +51,11 @@ export function drawTaskScript(parts: ScriptParts): TaskScript {
       return inTime(course, timesOutAt, restart(course, outcome.build ?? parts.fromVersion));
     case 'lost':
       return inTime(course, timesOutAt, [{ at: course.downAt, kind: 'down' }]);
+    case 'lostOnBuild':
+      return inTime(course, timesOutAt, [
+        { at: course.downAt, kind: 'down' },
+        { at: course.endsAt, kind: 'down', version: parts.toVersion },
+      ]);
     case 'failed': {
       const endsAt = course.progressingAt + (course.endsAt - course.progressingAt) * course.failsAfterShare;
       if (endsAt >= timesOutAt) return timedOut(course, timesOutAt);

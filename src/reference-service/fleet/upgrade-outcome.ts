@@ -2,12 +2,20 @@ import { compareBuildVersions } from '../../base/build-version.ts';
 import type { FailureRule } from '../scenario/happenings.ts';
 import { makeRandom, type Random } from '../scenario/random.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { matchesCollector, matchesGlob, type ResolvedMatch } from './collector-match.ts';
+import {
+  type MatchCandidate,
+  matchesCollector,
+  matchesGlob,
+  type ResolvedMatch,
+  resolveMatch,
+} from './collector-match.ts';
 import type { CollectorFacts } from './simulated-collector.ts';
+
+type LostKind = 'lost' | 'lostOnBuild' | 'lostInUpgrade';
 
 /** The outcome of an attempt, fixed when its task is created. */
 export type UpgradeOutcome =
-  | { readonly kind: 'succeeded' | 'silent' | 'timeout' | 'lateSuccess' | 'lost' | 'lostInUpgrade' }
+  | { readonly kind: 'succeeded' | 'silent' | 'timeout' | 'lateSuccess' | LostKind }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'otherBuild'; readonly build: string | undefined }
   | { readonly kind: 'createCode'; readonly code: NonNullable<FailureRule['code']> };
@@ -23,6 +31,17 @@ export interface UpgradeTry {
 export interface ResolvedRule {
   readonly rule: FailureRule;
   readonly match: ResolvedMatch;
+}
+
+/** @param upgradable the collectors that could be upgraded at the start */
+export function resolveRules(
+  { failures, fleet }: Scenario,
+  upgradable: readonly MatchCandidate[],
+): ResolvedRule[] {
+  return failures.map((rule, index) => ({
+    rule,
+    match: resolveMatch(rule.match, `${fleet.seed}:failure:${index}`, upgradable),
+  }));
 }
 
 /** Older collectors show a failure only by the time-out (field-facts.md, Upgrades). */

@@ -1,12 +1,13 @@
 import { compareBuildVersions, isSameBuild, parseBuildVersion } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { Scenario } from '../scenario/scenario.ts';
+import { ServiceFailure } from '../scenario/service-failure.ts';
 import type { BuildList } from './build-list.ts';
 import type { CollectorRegistry } from './collector-registry.ts';
 import { refusal } from './refusals.ts';
 import { advanceCollector, isAlive, type SimulatedCollector } from './simulated-collector.ts';
-import { drawTaskScript, type TaskScript, timedOutMessage } from './task-script.ts';
-import { decideOutcome, type ResolvedRule } from './upgrade-outcome.ts';
+import { drawTaskScript, type ScriptParts, type TaskScript, timedOutMessage } from './task-script.ts';
+import { decideOutcome, type ResolvedRule, type UpgradeTry } from './upgrade-outcome.ts';
 
 /** An upgrade task with its drawn course. */
 export interface SimulatedTask {
@@ -25,6 +26,21 @@ export interface TaskRequest {
   readonly collectorId: number;
   readonly toVersion: string | undefined;
   readonly by: 'api' | 'human';
+}
+
+/** An accepted request, from which the course of its task is drawn. */
+export type AcceptedUpgrade = UpgradeTry & Omit<ScriptParts, 'outcome'> & Pick<TaskRequest, 'by'>;
+
+/** @throws ServiceFailure when the request is refused after all */
+export type DrawScript = (accepted: AcceptedUpgrade) => TaskScript;
+
+/** Draws courses as the scenario has them: by its rules, else by chance. */
+export function scenarioScripts(rules: readonly ResolvedRule[]): DrawScript {
+  return (accepted) => {
+    const outcome = decideOutcome(accepted.scenario, rules, accepted);
+    if (outcome.kind === 'createCode') throw refusal(outcome.code);
+    return drawTaskScript({ ...accepted, outcome });
+  };
 }
 
 /** Task ids have ten digits, unlike collectors'. */
@@ -63,15 +79,22 @@ export class UpgradeTasks {
    * Downgrades are included.
    */
   upgradableTo(toVersion: string, now: EpochMs): SimulatedCollector[] {
+    // A fleet runs few builds.
+    const byBuild = new Map<string, boolean>();
     return this.#parts.collectors.all(now).filter((collector) => {
       if (collector.facts.collectorType === 'Hosted') return false;
       const { version } = advanceCollector(collector, now);
-      const toTarget = compareBuildVersions(version, toVersion);
-      // An unreadable build can't be compared with the target, so the collector is left out, like one that is too old.
-      if (toTarget === undefined || toTarget === 0) return false;
-      if ((compareBuildVersions(version, this.#parts.scenario.tooOldBelow) ?? 0) < 0) return false;
-      return isAlive(collector, now) && !this.isInUpgrade(collector.facts.id, now);
+      const isUpgradable = byBuild.get(version) ?? this.#leadsTo(version, toVersion);
+      byBuild.set(version, isUpgradable);
+      return isUpgradable && isAlive(collector, now) && !this.isInUpgrade(collector.facts.id, now);
     });
+  }
+
+  #leadsTo(version: string, toVersion: string): boolean {
+    const toTarget = compareBuildVersions(version, toVersion);
+    // An unreadable build can't be compared with the target, so the collector is left out, like one that is too old.
+    if (toTarget === undefined || toTarget === 0) return false;
+    return (compareBuildVersions(version, this.#parts.scenario.tooOldBelow) ?? 0) >= 0;
   }
 
   /**
@@ -92,41 +115,42 @@ export class UpgradeTasks {
    * Accepts a task and draws its course.
    * @throws ServiceFailure with one of the five codes of collector-api.md §7.5
    */
-  create(asked: TaskRequest, rules: readonly ResolvedRule[], now: EpochMs): SimulatedTask {
-    const { collectorId } = asked;
+  create(asked: TaskRequest, drawScript: DrawScript, now: EpochMs): SimulatedTask {
+    const { collectorId, by } = asked;
     const { collector, toVersion } = this.#admit(asked, now);
     const life = advanceCollector(collector, now);
     const attemptKey = `${collectorId}:${toVersion}`;
     const attempt = (this.#attempts.get(attemptKey) ?? 0) + 1;
     this.#attempts.set(attemptKey, attempt);
-    const { facts } = collector;
-    const outcome = decideOutcome(this.#parts.scenario, rules, {
-      facts,
-      version: life.version,
-      toVersion,
-      attempt,
-    });
-    if (outcome.kind === 'createCode') throw refusal(outcome.code);
-    const script = drawTaskScript({
+    const { version } = life;
+    const script = drawScript({
+      ...{ facts: collector.facts, version, toVersion, attempt, by },
       scenario: this.#parts.scenario,
       key: `${attemptKey}:${attempt}`,
       requestedAt: now,
-      fromVersion: life.version,
-      toVersion,
-      between: this.#parts.builds.between(life.version, toVersion),
-      outcome,
+      fromVersion: version,
+      between: this.#parts.builds.between(version, toVersion),
       reachable: life.kind === 'up' || collector.pending.some(({ kind }) => kind === 'up'),
     });
     collector.pending = [...collector.pending, ...script.life].sort((a, b) => a.at - b.at);
     return this.#keep({
       id: String(firstTaskId + this.#parts.idOffset + this.#tasks.size),
       collectorId,
-      fromVersion: life.version,
+      fromVersion: version,
       toVersion,
       requestedAt: now,
-      by: asked.by,
+      by,
       script,
     });
+  }
+
+  /** A person starts a task on the vendor's web page, which refuses what the API would refuse: nothing happens then. */
+  click(asked: Omit<TaskRequest, 'by'>, drawScript: DrawScript, now: EpochMs): void {
+    try {
+      this.create({ ...asked, by: 'human' }, drawScript, now);
+    } catch (error) {
+      if (!(error instanceof ServiceFailure)) throw error;
+    }
   }
 
   /** Lets the running task of a collector that is gone for good time out. */

@@ -17,12 +17,10 @@ import { intakeOf } from './statements.ts';
 export function collectorView(collector: SimulatedCollector, now: EpochMs): Collector {
   const { facts } = collector;
   const life = advanceCollector(collector, now);
-  const shown: Collector = {
-    ...lasting(facts),
-    alive: isAlive(collector, now),
-    collectorVersion: life.version,
-    links: [{ rel: 'sources', href: `/v1/collectors/${facts.id}/sources` }],
-  };
+  const shown: Collector = lasting(facts);
+  shown.alive = isAlive(collector, now);
+  shown.collectorVersion = life.version;
+  shown.links = [{ rel: 'sources', href: `/v1/collectors/${facts.id}/sources` }];
   if (facts.collectorType === 'Hosted') return shown;
   shown.lastSeenAlive = lastHeartbeatAt(life, now);
   if (collector.showsOsTime && life.kind === 'up') shown.osTime = now - life.upSince;

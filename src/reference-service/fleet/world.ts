@@ -2,26 +2,25 @@ import { compareBuildVersions } from '../../base/build-version.ts';
 import type { Clock, EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { ServiceFailure } from '../scenario/service-failure.ts';
 import { BuildList } from './build-list.ts';
-import { matchesCollector, resolveMatch } from './collector-match.ts';
+import { matchesCollector } from './collector-match.ts';
 import { CollectorRegistry } from './collector-registry.ts';
 import { createHostedCollector, updateCollector } from './collector-writes.ts';
 import { asCandidate, type DueEvent, FleetEvents } from './fleet-events.ts';
-import { FleetGenerator } from './fleet-generator.ts';
-import {
-  advanceCollector,
-  type CollectorSource,
-  isAlive,
-  lastHeartbeatAt,
-  type SimulatedCollector,
-} from './simulated-collector.ts';
+import { type DrawCollector, FleetGenerator } from './fleet-generator.ts';
+import { advanceCollector, type CollectorSource, type SimulatedCollector } from './simulated-collector.ts';
 import { SourceRegistry } from './source-registry.ts';
 import { createSource, deleteSource, updateSource } from './source-writes.ts';
 import type { Stated, StatedUpdate } from './statements.ts';
 import { restoredCollector, type StoredWorld, storedCollector } from './stored-world.ts';
-import type { ResolvedRule } from './upgrade-outcome.ts';
-import { type SimulatedTask, type TaskRequest, UpgradeTasks } from './upgrade-tasks.ts';
+import { resolveRules } from './upgrade-outcome.ts';
+import {
+  type DrawScript,
+  type SimulatedTask,
+  scenarioScripts,
+  type TaskRequest,
+  UpgradeTasks,
+} from './upgrade-tasks.ts';
 
 type Update = Pick<StatedUpdate, 'stated' | 'ifMatch'>;
 
@@ -36,7 +35,7 @@ export class World {
   readonly #clock: Clock;
   readonly #collectors: CollectorRegistry;
   readonly #tasks: UpgradeTasks;
-  readonly #rules: readonly ResolvedRule[];
+  readonly #drawScript: DrawScript;
   readonly #hasStrictUpdates: boolean;
   readonly #events: FleetEvents;
   readonly #changed: () => void;
@@ -50,8 +49,11 @@ export class World {
     /** The state of an earlier run. Default: a new fleet is drawn. */
     readonly stored?: StoredWorld | undefined;
     readonly changed?: () => void;
+    /** Draw collectors and the courses of tasks in place of the scenario. */
+    readonly drawCollector?: DrawCollector;
+    readonly drawScript?: DrawScript;
   }) {
-    const { scenario, clock, idOffset = 0, stored } = parts;
+    const { scenario, clock, idOffset = 0, stored, drawCollector: draw } = parts;
     const { seed } = scenario.fleet;
     this.#clock = clock;
     this.#hasStrictUpdates = scenario.strictUpdates;
@@ -62,16 +64,15 @@ export class World {
     const { versions } = this.builds;
     const latest = this.builds.latest(this.startedAt);
     const upToLatest = versions.slice(0, versions.lastIndexOf(latest ?? '') + 1);
-    this.#collectors = new CollectorRegistry(new FleetGenerator(scenario.fleet, upToLatest, idOffset));
+    this.#collectors = new CollectorRegistry(
+      new FleetGenerator(scenario.fleet, upToLatest, { idOffset, draw }),
+    );
     this.sources = new SourceRegistry({ rules: scenario.sources, seed, idOffset });
     this.#tasks = new UpgradeTasks({ scenario, builds: this.builds, collectors: this.#collectors, idOffset });
     for (let made = 0; made < scenario.fleet.size; made++) this.#collectors.register(this.startedAt);
     // Rules choose from the fleet at the start, even if a stored state replaces it.
     const upgradable = this.#belowLatest(latest).map(asCandidate);
-    this.#rules = scenario.failures.map((rule, index) => ({
-      rule,
-      match: resolveMatch(rule.match, `${seed}:failure:${index}`, upgradable),
-    }));
+    this.#drawScript = parts.drawScript ?? scenarioScripts(resolveRules(scenario, upgradable));
     this.#events = new FleetEvents({ scenario, startedAt: this.startedAt, upgradable });
     if (stored !== undefined) this.#restore(stored);
   }
@@ -97,12 +98,7 @@ export class World {
 
   /** Installed Collectors that were last seen alive at least this many days ago (collector-api.md §4.1). */
   offlineCollectors(aliveBeforeDays: number): SimulatedCollector[] {
-    const now = this.now();
-    return this.#collectors
-      .all(now)
-      .filter(({ facts }) => facts.collectorType === 'Installable')
-      .filter((collector) => !isAlive(collector, now))
-      .filter(({ life }) => now - lastHeartbeatAt(life, now) >= aliveBeforeDays * dayMs);
+    return this.#collectors.offline(aliveBeforeDays * dayMs, this.now());
   }
 
   /** @throws ServiceFailure when a rule of collector-api.md §2.1 or §4.1 is broken */
@@ -165,7 +161,7 @@ export class World {
    * @throws ServiceFailure with one of the five codes of collector-api.md §7.5
    */
   createTask(asked: TaskRequest): SimulatedTask {
-    return this.#written(this.#tasks.create(asked, this.#rules, this.now()));
+    return this.#written(this.#tasks.create(asked, this.#drawScript, this.now()));
   }
 
   /** The collector goes down for good. Its running upgrade times out. */
@@ -194,6 +190,18 @@ export class World {
   /** A new collector registers itself. */
   appear(): SimulatedCollector {
     return this.#written(this.#collectors.register(this.now()));
+  }
+
+  /** A person installs a build on the collector's host, without a task. */
+  install(collectorId: number, version: string): void {
+    this.#collectors.install(this.#known(collectorId), version, this.now());
+    this.#changed();
+  }
+
+  rename(collectorId: number, name: string): void {
+    const collector = this.#known(collectorId);
+    this.#collectors.change(collector, { ...collector.facts, name });
+    this.#changed();
   }
 
   withdrawBuild(version: string): void {
@@ -281,16 +289,8 @@ export class World {
       if (event.event === 'dies') this.#kill(collector, at);
       if (event.event === 'returns') this.#collectors.wake(collector, at);
       if (event.event === 'vanishes') this.#remove(collector.facts.id, at);
-      if (event.event === 'humanUpgrade') this.#humanUpgrade(collector.facts.id, event.toVersion, at);
-    }
-  }
-
-  /** The web page refuses what the API would refuse, and nothing happens. */
-  #humanUpgrade(collectorId: number, toVersion: string | undefined, now: EpochMs): void {
-    try {
-      this.#tasks.create({ collectorId, toVersion, by: 'human' }, this.#rules, now);
-    } catch (error) {
-      if (!(error instanceof ServiceFailure)) throw error;
+      const asked = { collectorId: collector.facts.id, toVersion: event.toVersion };
+      if (event.event === 'humanUpgrade') this.#tasks.click(asked, this.#drawScript, at);
     }
   }
 }

@@ -48,6 +48,8 @@ export const FailureRule = z.strictObject({
     'lateSuccess',
     /** Status 2, but the collector never comes back. */
     'lost',
+    /** Status 2, and the service shows the build, but the collector died before the task's end. */
+    'lostOnBuild',
     /** The collector goes down in the upgrade and never comes back; the task times out. */
     'lostInUpgrade',
     /** Status 2, but the collector runs another build (`build`, or the one it had). */

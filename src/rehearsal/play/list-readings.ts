@@ -1,40 +1,126 @@
-import type { EpochMs } from '../../base/time.ts';
+import { sumOf } from '../../base/grouping.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { serviceLimits } from '../../contract/collector-management/limits.ts';
+import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
+import { listWatched } from '../../orchestrator/watch/watched-upgrades.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import { usualReadings } from '../../rollout/readings/usual-readings.ts';
+import { returnedMin } from '../../rollout/readings/control-build.ts';
+import {
+  collectorsPerPage,
+  planReadings,
+  type Reading,
+  type WatchedRollout,
+} from '../../rollout/readings/reading-period.ts';
+import { freshForMs } from '../../rollout/upgrade/step.ts';
 import type { VirtualBudget } from '../world/virtual-budget.ts';
 
 export type ListReadings = ReturnType<typeof makeListReadings>;
 
-/** The lists that a daemon reads for all running upgrades at once. */
+// The watch of a daemon rests this long at most, and knows of new upgrades by then.
+const restShare = 1 / 50;
+
+type Shown = keyof typeof shows;
+
+/** What shows that a task has ended, and that its collector has returned. */
+const shows = {
+  end: ['control', 'upgradable', 'tasks'],
+  return: ['control', 'inventory'],
+} as const satisfies Readonly<Record<string, ReadonlyArray<Reading['of']>>>;
+
+/**
+ * When a daemon reads lists, by its own rules, and what that costs. No list is made: what a reading would show is computed
+ * from the tasks. The services that are known have a control list (field-facts.md, The wire).
+ */
 export function makeListReadings({
   policy,
   snapshot,
   beganAt,
   budget,
+  passPauseMs,
+  store,
 }: {
   readonly policy: Policy;
   readonly snapshot: FleetSnapshot;
   readonly beganAt: EpochMs;
   readonly budget: VirtualBudget;
+  readonly passPauseMs: DurationMs;
+  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadView' | 'listDue'>;
 }) {
-  const fleetSize = snapshot.collectors.length;
-  const usualMs = policy.upgrade.expectMs;
-  const slots = policy.concurrency;
-  const { requestsPerSecond } = budget;
-  const { periodMs, requestsPerMs } = usualReadings({
-    ...{ upgrades: fleetSize, slots, fleetSize },
-    ...{ usualMs, requestsPerSecond },
-  });
-  let paidAt = beganAt;
-  return {
-    /** The next reading that shows ended upgrades, from this instant on. */
-    nextAt: (from: EpochMs): EpochMs => beganAt + Math.ceil((from - beganAt) / periodMs) * periodMs,
-    /** Spends the requests of all readings so far. Called at each step of an upgrade. */
-    payUntil: (now: EpochMs): void => {
-      // When the last step was long ago, nothing was in flight: a soak, or deferred collectors.
-      budget.spend(Math.min(now - paidAt, usualMs) * requestsPerMs, now);
-      paidAt = now;
-    },
+  const pages = Math.max(1, Math.ceil(snapshot.collectors.length / collectorsPerPage));
+  const planForMs = Math.max(passPauseMs, policy.upgrade.expectMs * restShare);
+  const readAt = new Map<Reading['of'], EpochMs>();
+  let readings: readonly Reading[] = [];
+  let running = 0;
+  let isControlKnown = false;
+  let at = beganAt;
+  let planAt = beganAt;
+
+  const plan = async (): Promise<void> => {
+    const { loads } = await listWatched({ store, policies: [policy.name] }, at);
+    isControlKnown ||= (await countReturned(store, policy.name, at)) >= returnedMin;
+    readings = planReadings(loads, {
+      requestsPerSecond: budget.requestsPerSecond,
+      // A build that no collector runs, as a service that offers many builds has one.
+      controlBuild: isControlKnown ? 'control' : undefined,
+    });
+    running = countRunning(loads);
+    planAt = at + planForMs;
   };
+  const dueAt = ({ of, periodMs }: Reading): EpochMs => (readAt.get(of) ?? at - periodMs) + periodMs;
+  const showing = (what: Shown): readonly Reading[] =>
+    readings.filter(({ of }) => (shows[what] as readonly string[]).includes(of));
+  return {
+    /** Reads all lists that are due until this instant. Called at each step of an upgrade and each pass of the leader. */
+    readUntil: async (now: EpochMs): Promise<void> => {
+      while (at < now) {
+        if (at >= planAt) await plan();
+        if (readings.length === 0) {
+          // Nothing is in flight, and nothing changes before this instant. The next watch begins with all lists.
+          readAt.clear();
+          at = planAt = now;
+          return;
+        }
+        at = Math.min(now, planAt, Math.max(at, Math.min(...readings.map(dueAt))));
+        for (const reading of readings) {
+          if (dueAt(reading) > at) continue;
+          if (!budget.isDown(at)) budget.spend(reading.of === 'tasks' ? running : pages, at);
+          readAt.set(reading.of, at);
+        }
+      }
+    },
+    /** Whether a list shows what happened at this instant. */
+    isShown: (what: Shown, happenedAt: EpochMs): boolean =>
+      showing(what).some(({ of }) => (readAt.get(of) ?? Number.NEGATIVE_INFINITY) >= happenedAt),
+    /** The next reading that shows it, after this instant; Infinity: none is planned. */
+    nextAt: (what: Shown, now: EpochMs): EpochMs =>
+      Math.max(now + 1, Math.ceil(Math.min(...showing(what).map(dueAt)))),
+    /** Whether a row replaces the poll before a create: one of the last minute, with a heartbeat after the plan's reading. */
+    hasRows: (now: EpochMs): boolean =>
+      [...readAt.values()].some(
+        (each) => each > beganAt + serviceLimits.heartbeatMs && now - each < freshForMs,
+      ),
+  };
+}
+
+async function countReturned(
+  store: Pick<RolloutStore, 'activeRolloutIds' | 'loadView'>,
+  policy: string,
+  now: EpochMs,
+): Promise<number> {
+  const ids = await store.activeRolloutIds([policy]);
+  const views = await Promise.all(
+    ids.map((id) => store.loadView(id, { now, overdueBefore: 0, pageSize: 1 })),
+  );
+  return sumOf(
+    views.flatMap((view) => view?.waves ?? []),
+    ({ counts }) => counts.succeeded,
+  );
+}
+
+function countRunning(loads: readonly WatchedRollout[]): number {
+  return sumOf(
+    loads.flatMap(({ running }) => [...running.values()]),
+    ({ count }) => count,
+  );
 }

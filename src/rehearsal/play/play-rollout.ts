@@ -20,9 +20,9 @@ import { makeMemoryRolloutStore } from '../store/memory-rollout-store.ts';
 import type { FateOf } from '../world/fates.ts';
 import type { VirtualBudget } from '../world/virtual-budget.ts';
 import { makeVirtualService, type VirtualService } from '../world/virtual-service.ts';
+import { makeAwaitLists } from './awaited-lists.ts';
 import { makeJobs } from './jobs.ts';
 import { makeListReadings } from './list-readings.ts';
-import { makeQuietPolls } from './quiet-polls.ts';
 
 /** One rollout to simulate. */
 export interface Stage {
@@ -77,11 +77,11 @@ export async function playRollout(stage: Stage): Promise<Played> {
   let againAt: EpochMs = never;
   const clock = { now: () => now };
   const jobs = makeJobs(clock.now);
-  const lists = makeListReadings(stage);
   const slots = policy.concurrency;
-  const service = makeVirtualService({ ...stage, clock, slots });
   const memory = makeMemoryRolloutStore(clock.now, false);
   const store = withShortPages(memory);
+  const lists = makeListReadings({ ...stage, store });
+  const service = makeVirtualService({ ...stage, clock, slots, hasRows: lists.hasRows });
   const parts = {
     ...quietParts(stage, () => (againAt = now + taskRestMs)),
     store,
@@ -93,7 +93,7 @@ export async function playRollout(stage: Stage): Promise<Played> {
     fleet: service.fleet,
     queue: jobs.queue,
   };
-  const pollQuietly = makeQuietPolls(parts, { store: memory, service, policy, lists });
+  const awaitLists = makeAwaitLists({ ...parts, store: memory, service, policy, lists });
   const frozen = freeze(stage);
   const { id } = frozen.rollout;
   await store.freeze({ ...frozen, events: [] });
@@ -121,6 +121,7 @@ export async function playRollout(stage: Stage): Promise<Played> {
     if (first === undefined || reconcileAt <= now || reconcileAt <= jobAt) {
       if (reconcileAt === never) break;
       now = Math.max(now, reconcileAt);
+      await lists.readUntil(now);
       isWoken = false;
       reconciledAt = now;
       if (approveAt <= now)
@@ -136,16 +137,16 @@ export async function playRollout(stage: Stage): Promise<Played> {
       continue;
     }
     now = jobAt;
-    lists.payUntil(now);
+    await lists.readUntil(now);
     jobs.take();
     const job = first.thing;
-    const quietAt = pollQuietly(job, now);
-    if (quietAt !== undefined) {
-      jobs.settle(job, quietAt);
-      continue;
+    let awaited = await awaitLists(job, now);
+    if (awaited === undefined) {
+      const outcome = await runStep(parts, job, unaborted);
+      const at = outcome.job === 'end' ? undefined : Math.max(outcome.at, now);
+      awaited = (await awaitLists(job, now)) ?? { at };
     }
-    const outcome = await runStep(parts, job, unaborted);
-    jobs.settle(job, outcome.job === 'end' ? undefined : Math.max(outcome.at, now));
+    jobs.settle(job, awaited.at);
   }
   const cause = rollbackCause ?? rollout.reason;
   const stoppedAt = rollout.endedAt ?? changedAt;

@@ -30,9 +30,22 @@ export class MemoryCounts {
   readonly #waves: MutableWave[] = [];
   /** By stratum, then wave. An entry is replaced, never changed, because views share it. */
   readonly #strata: Array<Array<StratumSummary | undefined> | undefined> = [];
-  readonly #durations = new LearnedDurations();
+  #durations = new LearnedDurations();
   // Reused by views until the next change.
   #shown: Figures | undefined;
+
+  /** Counts with the same values, which change on their own. */
+  copy(): MemoryCounts {
+    const copy = new MemoryCounts();
+    copy.slotsTaken = this.slotsTaken;
+    for (const [domain, taken] of this.#domains) copy.#domains.set(domain, taken);
+    for (const [wave, summary] of this.#waves.entries())
+      if (summary !== undefined) copy.#waves[wave] = { ...summary, counts: { ...summary.counts } };
+    for (const [stratum, ofStratum] of this.#strata.entries())
+      if (ofStratum !== undefined) copy.#strata[stratum] = [...ofStratum];
+    copy.#durations = this.#durations.copy();
+    return copy;
+  }
 
   domainTaken(domain: number): number {
     return this.#domains.get(domain) ?? 0;
@@ -115,6 +128,16 @@ class LearnedDurations {
   #summaries: ReadonlyMap<number, DurationSummary> = new Map();
   /** Strata with new durations since it was made. */
   readonly #learnedIn = new Set<number>();
+
+  copy(): LearnedDurations {
+    const copy = new LearnedDurations();
+    copy.#count = this.#count;
+    copy.#sumMs = this.#sumMs;
+    copy.#summaries = this.#summaries;
+    for (const [stratum, buckets] of this.#buckets) copy.#buckets.set(stratum, new Map(buckets));
+    for (const stratum of this.#learnedIn) copy.#learnedIn.add(stratum);
+    return copy;
+  }
 
   learn(before: Upgrade, after: Upgrade): void {
     const tookMs = learnedMsOf(before, after);

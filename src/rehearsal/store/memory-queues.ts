@@ -107,7 +107,11 @@ export class MemoryQueues {
   }
 }
 
-// Redis sorts members with the same score by name.
-function byName(a: Upgrade, b: Upgrade): number {
-  return String(a.identity.collectorId) < String(b.identity.collectorId) ? -1 : 1;
+/** Redis sorts members with the same score by name, which for a retry includes the lane. */
+export function byName(a: Upgrade, b: Upgrade): number {
+  return memberNameOf(a) < memberNameOf(b) ? -1 : 1;
+}
+
+function memberNameOf({ progress, identity: { collectorId, lane } }: Upgrade): string {
+  return progress.state === 'retrying' ? `${collectorId}:${lane}` : String(collectorId);
 }

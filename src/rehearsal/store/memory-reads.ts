@@ -3,6 +3,7 @@ import { hasBegun } from '../../rollout/decision/assess.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { isEnd, isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { byName } from './memory-queues.ts';
 import { activeKey, type MemoryState } from './memory-state.ts';
 
 /** Reads rollouts in the model of the store. */
@@ -108,7 +109,7 @@ export function makeUpgradeReads({ kept, now }: MemoryState) {
     listMissed: async (id, { kind, limit }) =>
       upgradesOf(id)
         .filter(({ progress: { state } }) => (kind === 'failed' ? isFailed(state) : state === kind))
-        .sort((a, b) => missedOrder(a) - missedOrder(b))
+        .sort((a, b) => missedOrder(a) - missedOrder(b) || (kind === 'failed' ? byName(b, a) : byName(a, b)))
         .slice(0, Math.max(0, limit)),
     listDue: async (id, limit) => {
       const { queues, upgrades } = kept.get(id) ?? {};

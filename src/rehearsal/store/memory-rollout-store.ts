@@ -1,11 +1,13 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { joinTables } from '../../rollout/model/attributes.ts';
+import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import { MemoryQueues } from './memory-queues.ts';
 import { makeRolloutReads, makeUpgradeReads } from './memory-reads.ts';
-import { activeKey, isSame, MemoryState } from './memory-state.ts';
+import { activeKey, isSame, type Kept, MemoryState } from './memory-state.ts';
 import { makeUpgradeWrites } from './memory-upgrade-writes.ts';
 
 export interface MemoryRolloutStore extends RolloutStore {
@@ -16,6 +18,24 @@ export interface MemoryRolloutStore extends RolloutStore {
   forget(): void;
   /** @returns a function that restores the present state, whatever is written until then */
   keep(): () => void;
+  /** All that it keeps now, as data. */
+  image(): StoreImage;
+  /** Replaces all that it keeps. */
+  restore(image: StoreImage): void;
+}
+
+/** All that the model of the store keeps. */
+export interface StoreImage {
+  readonly rollouts: ReadonlyArray<
+    Pick<Kept, 'rollout' | 'groups' | 'attributes' | 'brake' | 'counts'> & {
+      readonly upgrades: readonly Upgrade[];
+      readonly intents: ReadonlyArray<readonly [number, EpochMs]>;
+      readonly events: readonly RolloutEvent[];
+    }
+  >;
+  readonly active: ReadonlyArray<readonly [string, string]>;
+  readonly numbers: ReadonlyArray<readonly [string, number]>;
+  readonly fences: ReadonlyArray<readonly [string, number]>;
 }
 
 /**
@@ -43,7 +63,12 @@ export function makeMemoryRolloutStore(
     forget: () => {
       for (const map of [kept, active, fences]) map.clear();
     },
-    keep: () => keep(state),
+    keep: () => {
+      const image = imageOf(state);
+      return () => restore(state, image);
+    },
+    image: () => imageOf(state),
+    restore: (image) => restore(state, image),
   };
 }
 
@@ -102,32 +127,35 @@ function makeRolloutWrites(state: MemoryState) {
   } satisfies Partial<RolloutStore>;
 }
 
-function keep(state: MemoryState): () => void {
-  const { kept, active, numbers, fences } = state;
-  const rollouts = [...kept.values()].map((of) => ({
-    of: { ...of },
-    upgrades: [...of.upgrades.values()],
-    intents: [...of.intents],
-    events: [...of.events],
-  }));
-  const others = [active, numbers, fences].map((map) => ({
-    map: map as Map<string, unknown>,
-    entries: [...map],
-  }));
-  return () => {
-    kept.clear();
-    for (const { of, upgrades, intents, events } of rollouts) {
-      const { rollout, groups, attributes, brake } = of;
-      const plan = { rollout, groups, upgrades, events: [], ...(attributes && { attributes }) };
-      const restored = state.install(plan);
-      restored.brake = brake;
-      restored.events.push(...events);
-      restored.intents.clear();
-      for (const [collectorId, at] of intents) restored.intents.set(collectorId, at);
-    }
-    for (const { map, entries } of others) {
-      map.clear();
-      for (const [key, value] of entries) map.set(key, value);
-    }
-  };
+function imageOf({ kept, active, numbers, fences }: MemoryState): StoreImage {
+  const rollouts = Array.from(
+    kept.values(),
+    ({ rollout, groups, attributes, brake, counts, upgrades, intents, events }) => ({
+      ...{ rollout, groups, attributes, brake },
+      counts: counts.copy(),
+      upgrades: [...upgrades.values()],
+      intents: [...intents],
+      events: [...events],
+    }),
+  );
+  return { rollouts, active: [...active], numbers: [...numbers], fences: [...fences] };
+}
+
+function restore(state: MemoryState, image: StoreImage): void {
+  state.kept.clear();
+  for (const { counts, upgrades, intents, events, ...of } of image.rollouts) {
+    const queues = new MemoryQueues();
+    for (const upgrade of upgrades) queues.place(upgrade);
+    const byId = new Map(upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));
+    const own = { counts: counts.copy(), events: [...events] };
+    state.kept.set(of.rollout.id, { ...of, ...own, queues, upgrades: byId, intents: new Map(intents) });
+  }
+  replaceAll(state.active, image.active);
+  replaceAll(state.numbers, image.numbers);
+  replaceAll(state.fences, image.fences);
+}
+
+function replaceAll<Value>(map: Map<string, Value>, entries: ReadonlyArray<readonly [string, Value]>): void {
+  map.clear();
+  for (const [key, value] of entries) map.set(key, value);
 }

@@ -139,6 +139,8 @@ export interface QueuedProgress {
    * there was one.
    */
   readonly heartbeatAfter?: EpochMs;
+  /** Its poll was left to the next list, which may show nothing: this happens once before each poll. */
+  readonly awaitsList?: true;
   /** The last instant at which its create may be sent to end before the window closes (P7). */
   readonly startBy: EpochMs | null;
   /** Consecutive polls with a late heartbeat, each newer than the one before; absent if the last was not late. */

@@ -61,7 +61,7 @@ export function dueOfRollout(
     progress: { mark: '', at: now },
   };
   const progress = progressOf(before.progress, status, now);
-  const open = openOf(status, { ...at, progress });
+  const open = openOf(status, { ...at, progress }).map((found) => identify(found, before.open, now));
   const figures = figuresOf(status);
   const facts = { at: now, policy, figures } as const;
   const once = (key: string, details: OnceDetails): Notice => {
@@ -110,7 +110,7 @@ function waveAfter({ waves }: RolloutStatus, name: string): string | null {
   return waves.slice(index + 1).find(({ size }) => size > 0)?.name ?? null;
 }
 
-/** The incidents that need a person now. A pause is none, because a person asked for it. */
+/** The incidents that need a person now, by their names. A pause is none, because a person asked for it. */
 function openOf(
   status: RolloutStatus,
   at: {
@@ -138,6 +138,16 @@ function openOf(
   if (mark !== waitingMark && at.now - since >= at.gracePeriodMs)
     open.push({ incident: `${id}/noProgress/${since}`, details: { event: 'noProgress', since } });
   return open;
+}
+
+/** What is over may come again, and is another incident then: its id ends with the time at which it was first seen. */
+function identify(
+  { incident: name, details }: OpenIncident,
+  before: readonly OpenIncident[],
+  now: EpochMs,
+): OpenIncident {
+  const opened = before.find(({ incident }) => incident.slice(0, incident.lastIndexOf('/')) === name);
+  return { incident: opened?.incident ?? `${name}/${now}`, details };
 }
 
 // A build that fails on one operating system holds the stratum of each of its versions, one after the other.

@@ -1,6 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
-import { usualSpread } from '../model/log-normal.ts';
 import { freshForMs } from '../upgrade/step.ts';
+import { stretchForSmallPages } from './small-pages.ts';
 
 /** Running tasks of one build. */
 export interface RunningTasks {
@@ -61,11 +61,6 @@ export const collectorsPerPage = 1_000;
 // usual / n. A period of usual × √(2 / 27 / n) makes the cost of pages and of idle slots equal, which minimizes the sum.
 const requestPriceShare = 1 / 27;
 
-// Where a service uses smaller pages than requested, lists cost at most about this many requests for each end.
-const pagesPerEndMax = 4 / 3;
-const meanPerMedian = usualSpread(1).meanMs;
-const smallPagesShareMax = 1 / 4;
-
 // Shorter periods gain nothing: the poll that follows and the next create take about as long.
 const periodMinShare = 1 / 100;
 
@@ -84,8 +79,9 @@ const restingPeriodShare = 1 / 12;
 const failingPeriodShare = 1 / 18;
 const lastUpgrades = 3;
 
-// The last ends of a wave leave all of its slots idle, but shorter periods than 6 s of five minutes cost too many requests.
-const lastPeriodShare = 1 / 50;
+// The last ends of a wave leave all of its slots idle, but a shorter period than 12 s of five minutes makes a canary of five cost
+// as many lists as a third of two hundred upgrades.
+const lastPeriodShare = 1 / 25;
 
 // The upgradable list shows failures, and ends while the collector restarts. The inventory shows ends with a shorter
 // restart, and the collectors that have returned.
@@ -135,20 +131,12 @@ export function planReadings(
   const readings = isControlRead
     ? controlReadings(busy, pages, { toBuild: controlBuild, isReadInTurn })
     : listReadings(busy, pages);
-  const shortestMs = pages > pagesWanted ? smallPagesMs(busy, pages) : 0;
-  const affordable = readings.map((each) => {
-    // Beside the control list, the inventory has little to show.
-    const isBeside = isControlRead && each.of === 'inventory' && shortestMs > 0;
-    return { ...each, periodMs: Math.max(each.periodMs * (isBeside ? 2 : 1), shortestMs) };
-  });
-  return slowDown(affordable, pages, requestsPerSecond);
-}
-
-/** The shortest period of lists with small pages. A list that costs ten requests is read less often than one that costs one. */
-function smallPagesMs(busy: readonly WatchedRollout[], pages: number): DurationMs {
-  const { count } = runningOf(busy);
-  const share = (pages * meanPerMedian) / (pagesPerEndMax * Math.max(1, count));
-  return usualOf(busy) * Math.min(share, smallPagesShareMax);
+  if (pages === pagesWanted) return slowDown(readings, pages, requestsPerSecond);
+  const load = {
+    ...{ pages, running: runningOf(busy).count, isSlotAwaited: isSlotAwaited(busy), usualMs: usualOf(busy) },
+    ...{ leaving: sum(busy.map(({ leaving }) => leaving)), queued: sum(busy.map(({ queued }) => queued)) },
+  };
+  return slowDown(stretchForSmallPages(readings, load), pages, requestsPerSecond);
 }
 
 /** Lengthens all periods so that readings stay within their share of requests. @param requests number for one reading */
@@ -276,8 +264,8 @@ function totalOf(tasks: readonly RunningTasks[]): RunningTasks {
   return { count: sum(tasks.map(({ count }) => count)), endsPerMs: sum(tasks.map((each) => each.endsPerMs)) };
 }
 
-function watchedOf({ running, queued, verifying }: WatchedRollout): number {
-  return totalOf([...running.values()]).count + queued + verifying;
+function watchedOf({ running, queued, leaving, verifying }: WatchedRollout): number {
+  return totalOf([...running.values()]).count + Math.max(queued, leaving) + verifying;
 }
 
 function sum(values: readonly number[]): number {

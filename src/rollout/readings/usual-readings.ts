@@ -11,7 +11,7 @@ export interface UsualReadings {
 
 /**
  * Predicts how a daemon will read which upgrades have ended: usually by the control list, or by polls of single tasks if
- * these need fewer requests. Estimates and rehearsals use it.
+ * these need fewer requests. Estimates use it.
  */
 export function usualReadings(wave: {
   readonly upgrades: number;

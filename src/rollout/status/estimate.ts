@@ -77,7 +77,9 @@ export function estimateRemainder(
     const { maxAttempts, backoff } = policy.retry;
     const retryMs = maxAttempts > 1 && lastOnes >= retriedOfLast ? backoff.initialMs + meanMs : 0;
     const workMs = busyMs + slowestMs - meanMs + retryMs;
-    return { mayStart, workMs, soakMs, requests: ownRequests + readings.requestsPerMs * workMs };
+    // The fewer run, the more rarely lists are read.
+    const readMs = busyMs + (slowestMs - meanMs) / 2;
+    return { mayStart, workMs, soakMs, requests: ownRequests + readings.requestsPerMs * readMs };
   });
   const end = (factor: number) => scheduleWork(works, policy, { from: of.from, factor, startNeedsMs });
   const [early, endsAt, late] = [end(1 - uncertainty), end(1), end(1 + uncertainty)];

@@ -39,9 +39,9 @@ export type UpgradeFact = { readonly at: EpochMs } & (
   /**
    * A row shows no change, and the next row comes soon: a poll due before `until` is postponed to `until`. A poll that is
    * already due is not postponed, and none is postponed beyond its rare poll, its deadline or the end of its verification.
-   * Polls therefore resume by themselves if pages stop.
+   * Polls therefore resume by themselves if pages stop. `isAwaited`: no row showed it yet, but the next list will.
    */
-  | { readonly kind: 'unchanged'; readonly until: EpochMs }
+  | { readonly kind: 'unchanged'; readonly until: EpochMs; readonly isAwaited?: true }
   | ({ readonly kind: 'pollFailed' } & FailedPoll)
   /** `trustedSince`: where the record may lack a create until then, as in `nextStep`. */
   | { readonly kind: 'withdrawn'; readonly reason: UpgradeReason; readonly trustedSince?: EpochMs }

@@ -1,7 +1,7 @@
 import type { UpgradeIn } from '../model/upgrade.ts';
 import type { FactOf, RowObservation } from './facts.ts';
 import { showsEligible } from './heartbeats.ts';
-import { nextHeartbeatAt } from './poll-schedule.ts';
+import { nextHeartbeatAt, nextListAt } from './poll-schedule.ts';
 import { ignore, type StateRules } from './state-rules.ts';
 import { freshForMs } from './step.ts';
 import { type EvolveContext, takeTurn, withdraw } from './transitions.ts';
@@ -46,8 +46,8 @@ function afterAdmitted(upgrade: Pending, fact: FactOf<'admitted'>, context: Evol
     return takeTurn(upgrade, fact, { dueAt: at, freshAt: seen.at });
   if (offeredAt === undefined) return takeTurn(upgrade, fact, { dueAt: at, freshAt: eligibleAt });
   // Right after planning, a newer heartbeat can't be visible yet.
-  const heardAt = nextHeartbeatAt(eligibleAt, policy);
-  const dueAt = heardAt > at ? Math.min(heardAt, nextHeartbeatAt(at, policy)) : at;
+  const heardAt = Math.min(nextHeartbeatAt(eligibleAt, policy), nextHeartbeatAt(at, policy));
+  const dueAt = Math.max(heardAt, nextListAt(at, policy));
   return takeTurn(upgrade, fact, { dueAt, freshAt: eligibleAt, heartbeatAfter: offeredAt });
 }
 

@@ -26,6 +26,9 @@ const laterVerifyShare = 1 / 20;
 const heartbeatMaxMs: DurationMs = 18_000;
 const heartbeatShare = heartbeatMaxMs / 300_000;
 
+// The watch rests for a third of a heartbeat at most, and reads a dozen small pages in three seconds.
+const listWaitShare = 1 / 2;
+
 const deferredPollMaxMs = 30 * 60_000;
 
 // A pause, a reload or a closing window puts an upgrade back once or twice. The longest wait is that of a scan that fails.
@@ -84,7 +87,17 @@ export function nextVerifyPollAt(times: { verifyBy: EpochMs; at: EpochMs }, poli
 
 /** By when a live collector has shown a heartbeat newer than this instant. */
 export function nextHeartbeatAt(since: EpochMs, policy: Policy): EpochMs {
-  return after(since, Math.min(heartbeatMaxMs, policy.upgrade.expectMs * heartbeatShare));
+  return after(since, heartbeatWaitMs(policy.upgrade.expectMs));
+}
+
+/** When a list has shown a collector that was just admitted. One request may replace the polls of a whole wave. */
+export function nextListAt(admittedAt: EpochMs, { upgrade: { expectMs } }: Policy): EpochMs {
+  return after(admittedAt, heartbeatWaitMs(expectMs) * listWaitShare);
+}
+
+/** How long the next heartbeat of a live collector takes to show. @param expectMs the usual duration of upgrades */
+export function heartbeatWaitMs(expectMs: DurationMs): DurationMs {
+  return Math.min(heartbeatMaxMs, expectMs * heartbeatShare);
 }
 
 /** When to poll a deferred collector again, with growing intervals. */

@@ -116,11 +116,19 @@ function afterWithdrawn(upgrade: Queued, fact: FactOf<'withdrawn'>): Upgrade {
   return withdraw(upgrade, fact);
 }
 
-function afterUnchanged(upgrade: Queued, { at, until }: FactOf<'unchanged'>): Upgrade {
-  const { state, freshAt, heartbeatAfter, startBy } = upgrade.progress;
+function afterUnchanged(upgrade: Queued, { at, until, isAwaited }: FactOf<'unchanged'>): Upgrade {
+  const { state, freshAt, heartbeatAfter, startBy, awaitsList } = upgrade.progress;
+  if (heartbeatAfter === undefined || (isAwaited && awaitsList)) return upgrade;
   const dueAt = postpone(upgrade.progress.dueAt, at, until);
-  if (dueAt === upgrade.progress.dueAt || heartbeatAfter === undefined) return upgrade;
-  return to(upgrade, { state, dueAt, freshAt, heartbeatAfter, startBy });
+  if (dueAt === upgrade.progress.dueAt) return upgrade;
+  return to(upgrade, {
+    state,
+    dueAt,
+    freshAt,
+    heartbeatAfter,
+    startBy,
+    ...((isAwaited || awaitsList) && { awaitsList: true }),
+  });
 }
 
 function afterBuildsSeen(upgrade: Queued, { at, stillOffered }: FactOf<'buildsSeen'>): Upgrade {

@@ -22,6 +22,7 @@ import {
   to,
   verifyLate,
 } from './transitions.ts';
+import { noteLeftOut } from './upgrading.ts';
 
 type Starting = UpgradeIn<'starting'>;
 
@@ -114,7 +115,8 @@ function afterCollectorSeen(upgrade: Starting, seen: CollectorSeen, context: Evo
   if (isSameBuild(seen.build, upgrade.identity.toBuild)) return verifyLate(upgrade, seen, context);
   const before = upgrade.tally.createsInDoubt;
   const createsInDoubt = before + 1;
-  if (seen.upgradable !== true) return adopt(count(upgrade, { createsInDoubt }), sentAt, context);
+  if (seen.upgradable !== true)
+    return noteLeftOut(adopt(count(upgrade, { createsInDoubt }), sentAt, context), seen);
   // Not in an upgrade now, but the create may still arrive, or the collector may be restarting after it.
   const isRestarting = mayRestart(seen) && at < sentAt + context.policy.upgrade.deadlineMs;
   if (at < sentAt + context.answerWithinMs) return pollOnceArrived(upgrade, context);

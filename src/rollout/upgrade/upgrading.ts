@@ -161,18 +161,30 @@ function judgeEnding(upgrade: Upgrading, ending: TaskEnding, at: EpochMs, contex
   }
 }
 
+/**
+ * Remembers of an adopted upgrade that the list has left its collector out. No specification promises that lists leave out
+ * collectors in an upgrade, so only where this one was left out does a later list with it show the end.
+ */
+export function noteLeftOut(upgrade: Upgrade, { upgradable, alive, at }: CollectorSeen): Upgrade {
+  const { progress } = upgrade;
+  if (progress.state !== 'upgrading' || upgradable !== false || !alive) return upgrade;
+  return { ...upgrade, progress: { ...progress, unchangedAt: at } };
+}
+
 /** An adopted upgrade has ended without the build if the collector is upgradable again and is not restarting. */
 function watchAdopted(upgrade: Upgrading, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at } = seen;
-  const isDeadline = at >= upgrade.progress.deadlineAt;
-  const isOver = seen.upgradable === true && !mayRestart(seen);
+  const { deadlineAt, unchangedAt } = upgrade.progress;
+  const isDeadline = at >= deadlineAt;
+  const isOver = seen.upgradable === true && unchangedAt !== undefined && !mayRestart(seen);
   // The heartbeat may be the last one before a restart, so a second poll decides.
   if (isOver && upgrade.tally.failedPolls === 0 && !isDeadline)
     return to(upgrade, { ...upgrade.progress, dueAt: restartSeenAt(at, 0, context) }, { failedPolls: 1 });
   if (isOver || (seen.upgradable === true && isDeadline)) {
     return afterUnexplained(spendAttempt(upgrade), { at, reason: { kind: 'adoptedEnded' } }, context);
   }
-  return isDeadline ? timeOut(upgrade, at, context) : pollLater(upgrade, upgrade.progress, at, context);
+  if (isDeadline) return timeOut(upgrade, at, context);
+  return noteLeftOut(pollLater(upgrade, upgrade.progress, at, context), seen);
 }
 
 function timeOut(upgrade: Upgrading, at: EpochMs, { policy }: EvolveContext): Upgrade {
@@ -239,11 +251,13 @@ function afterChangeHinted(
 
 function afterUnchanged(
   upgrade: Upgrading,
-  { at, until }: FactOf<'unchanged'>,
+  { at, until, isAwaited }: FactOf<'unchanged'>,
   { policy }: EvolveContext,
 ): Upgrade {
   const { progress } = upgrade;
   if (progress.ending !== null || progress.taskId === null) return upgrade;
   const dueAt = postpone(progress.dueAt, at, Math.min(until, nextRareTaskPollAt(progress, policy)));
-  return dueAt === progress.dueAt ? upgrade : to(upgrade, { ...progress, dueAt, unchangedAt: at });
+  return dueAt === progress.dueAt
+    ? upgrade
+    : to(upgrade, { ...progress, dueAt, ...(isAwaited !== true && { unchangedAt: at }) });
 }

@@ -1,9 +1,10 @@
 import { compareBuildVersions, isSameBuild } from '../../../src/base/build-version.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
 import { freshForMs } from '../../../src/rollout/upgrade/step.ts';
+import type { CollectorModel, TaskModel } from '../world/collector-model.ts';
 import type { Orders } from '../world/orders.ts';
 import type { Account } from '../world/process-model.ts';
-import type { CollectorModel, ServiceModel, TaskModel } from '../world/service-model.ts';
+import type { ServiceModel } from '../world/service-model.ts';
 import type { Brakes } from './brakes.ts';
 import { isOpenByLuxon } from './calendar-oracle.ts';
 import { isSelected } from './judge-plans.ts';
@@ -161,22 +162,27 @@ export function makeCreateJudge(parts: {
       }
     },
     arrives: ({ rolloutId, collectorId, toBuild, daemon, account }) => {
-      const collector = services[account].collectors.get(collectorId);
+      const { collectors, habits } = services[account];
+      const collector = collectors.get(collectorId);
       const who = `${daemon}: create of ${collectorId} for ${rolloutId}`;
       const running = collector?.task ?? null;
+      // Upgradable lists leave out collectors in an upgrade (field-facts.md, The wire). Where they do not, nothing tells
+      // whether a create in doubt was taken.
+      const isUnsettled = habits.listsRunning;
       // One that the store forgot is polled for on the list of its build, which says nothing of collectors above that; and
       // a daemon whose clock is behind may take a look for one of after the loss. The service refuses both.
       const isUnknown = running !== null && unknownTasks.has(running);
       const isAbove = (compareBuildVersions(collector?.build ?? '', toBuild) ?? 0) > 0;
       verdicts.check(
         'P1',
-        running?.rolloutId !== rolloutId || (isUnknown && (isAbove || skewMs > 0)),
+        running?.rolloutId !== rolloutId || (isUnknown && (isAbove || skewMs > 0)) || isUnsettled,
         `${who} while task ${running?.id} of ours runs`,
       );
       // A person's upgrade that ended between our look and the create can't be known of.
+      // Nor can one of ours whose create is in doubt, where lists do not tell.
       const isUnknowable =
-        collector?.isBuildSomeoneElses === true &&
-        now() - collector.buildSince <= freshForMs + leavesWithinMs;
+        (collector?.isBuildSomeoneElses === true || isUnsettled) &&
+        now() - (collector?.buildSince ?? 0) <= freshForMs + leavesWithinMs;
       const isThere = collector !== undefined && isSameBuild(collector.build, toBuild) && !isUnknowable;
       verdicts.check(
         'P1',
@@ -184,9 +190,7 @@ export function makeCreateJudge(parts: {
         `${who}, which runs ${toBuild} since ${now() - (collector?.buildSince ?? 0)} ms`,
       );
       const isNearlyThere =
-        collector?.task === null &&
-        isSameBuild(collector.restartsInto ?? '', toBuild) &&
-        collector.isRestarting;
+        collector?.task === null && isSameBuild(collector.restartsInto ?? '', toBuild) && !isUnsettled;
       verdicts.check('P1', !isNearlyThere, `${who}, which restarts into ${toBuild}`);
     },
     started: (create) => {

@@ -1,6 +1,7 @@
 import type { Rollout } from '../../../src/rollout/model/rollout.ts';
+import type { CollectorModel } from '../world/collector-model.ts';
 import { isSilentSince, isSteadyUntil } from '../world/delivery-model.ts';
-import type { CollectorModel, ServiceModel } from '../world/service-model.ts';
+import type { ServiceModel } from '../world/service-model.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 import type { Verdicts } from './verdicts.ts';
 

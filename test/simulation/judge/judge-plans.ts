@@ -117,7 +117,10 @@ function isNewestKnown(night: Night): boolean {
 }
 
 /** Whether a policy selects a collector, as far as worlds have selectors. */
-export function isSelected({ select }: Pick<Policy, 'select'>, about: FleetCollector): boolean {
+export function isSelected(
+  { select }: Pick<Policy, 'select'>,
+  about: Pick<FleetCollector, 'id' | 'osName' | 'fields'>,
+): boolean {
   return !select.exclude.some(
     ({ osName, id, fields }) =>
       (osName !== undefined && about.osName.startsWith('Mac')) ||

@@ -89,7 +89,7 @@ function judgeUndone(
 }
 
 /** @returns what is to be done for it now */
-export async function judgeStatus(night: Night, of: SeenRollout): Promise<readonly Action[]> {
+async function judgeStatus(night: Night, of: SeenRollout): Promise<readonly Action[]> {
   const { verdicts, scheduler } = night;
   const now = scheduler.now();
   const { id } = of.rollout;

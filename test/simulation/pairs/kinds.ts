@@ -1,5 +1,5 @@
 import { rolloutStates, rolloutVerbs, upgradeStates, waveStates } from '../../../src/base/vocabulary.ts';
-import { type FaultKind, faultKinds } from '../setup.ts';
+import { type FaultKind, faultKinds, realStoreFaults } from '../setup.ts';
 
 /** What people do, beside the faults of a setup. */
 export const wordKinds = [
@@ -12,16 +12,19 @@ export const wordKinds = [
 ] as const;
 export type WordKind = (typeof wordKinds)[number];
 
-/** Everything that happens to rollouts from outside. */
+/** Everything that happens to rollouts from outside; faults of a real store's commands happen on Redis only. */
 export type HappeningKind = FaultKind | WordKind;
-export const happeningKinds: readonly HappeningKind[] = [...faultKinds, ...wordKinds];
+export const happeningKinds: readonly HappeningKind[] = [
+  ...faultKinds.filter((kind) => !realStoreFaults.includes(kind)),
+  ...wordKinds,
+];
 
 type InState<Of extends string, States extends readonly string[]> = `${Of} ${States[number]}`;
 export type StateKind =
   | InState<'upgrade', typeof upgradeStates>
   | InState<'rollout', typeof rolloutStates>
   | InState<'wave', typeof waveStates>;
-export const stateKinds: readonly StateKind[] = [
+const stateKinds: readonly StateKind[] = [
   ...upgradeStates.map((state) => `upgrade ${state}` as const),
   ...rolloutStates.map((state) => `rollout ${state}` as const),
   ...waveStates.map((state) => `wave ${state}` as const),

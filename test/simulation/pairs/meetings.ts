@@ -41,6 +41,7 @@ export function makeMeetings(
   return {
     met,
     note: (kind, subject = {}) => {
+      if (!happeningKinds.includes(kind)) return;
       for (const state of statesOf(all, subject)) meet({ happening: kind, other: state });
       for (const other of happeningKinds) if (other !== kind && isRecent(other)) meet(pairOf(kind, other));
       lastAt.set(kind, now());

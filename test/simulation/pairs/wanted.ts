@@ -1,11 +1,29 @@
 import { changeFaults, type FaultKind, highestOf, type Setup } from '../setup.ts';
 import { cannotMeet } from './cannot-meet.ts';
-import { allPairs, type HappeningKind, isState, type Pair, wordKinds } from './kinds.ts';
+import { allPairs, type HappeningKind, isState, type Pair, type StateKind, wordKinds } from './kinds.ts';
 
-/** Pairs that can meet, in an order in which neighbours differ in both halves. */
-const candidates: readonly Pair[] = shuffled(allPairs.filter((pair) => cannotMeet(pair) === undefined));
+/** What comes seldom, however it is wanted. */
+const rareKinds: ReadonlySet<HappeningKind | StateKind> = new Set<HappeningKind | StateKind>([
+  'gateErrors',
+  'gateMisses',
+  'searchFails',
+  'searchLate',
+  'endsUnknown',
+  'rollout superseded',
+]);
+const rareWeight = 4;
 
-const wantedByNight = 4;
+/** Pairs that can meet, rare ones several times, in an order in which neighbours differ in both halves. */
+const candidates: readonly Pair[] = shuffled(
+  allPairs
+    .filter((pair) => cannotMeet(pair) === undefined)
+    .flatMap((pair) => {
+      const isRare = rareKinds.has(pair.happening) || rareKinds.has(pair.other);
+      return Array.from({ length: isRare ? rareWeight : 1 }, () => pair);
+    }),
+);
+
+const wantedByNight = 6;
 
 /**
  * The pairs that a night is steered to, by its seed alone: consecutive nights want one after the other of all pairs. A calm
@@ -24,8 +42,14 @@ export function wantedOf(setup: Setup): readonly Pair[] {
 /** The same night, in which the faults that it wants are possible, each rarely, or by steering alone. */
 export function withWanted(setup: Setup, wanted: readonly Pair[]): Setup {
   const isAsked = wanted.some((pair) => happeningsOf(pair).some((kind) => ofGates.has(kind)));
-  return changeFaults({ ...setup, hasManyGates: isAsked }, (kind) => {
+  const isSuperseded = wanted.some(({ other }) => other === 'rollout superseded');
+  const leansTo = [
+    ...(isAsked ? (['gates'] as const) : []),
+    ...(isSuperseded ? (['supersede'] as const) : []),
+  ];
+  return changeFaults({ ...setup, leansTo }, (kind) => {
     const share = setup.faults[kind];
+    if (isSuperseded && kind === 'buildNewer') return Math.max(1, share);
     const isWanted = wanted.some((pair) => happeningsOf(pair).includes(kind));
     if (share > 0 || !isWanted) return share;
     return isDrawnElsewhere.has(kind) ? highestOf(kind) / 2 : bySteeringAlone;
@@ -47,6 +71,10 @@ const isDrawnElsewhere: ReadonlySet<HappeningKind> = new Set<FaultKind>([
   'pollsRefused',
   'dateJumps',
   'otherConfig',
+  'pagesCapped',
+  'listsRunning',
+  'listsMoving',
+  'endsUnknown',
 ]);
 
 /** They need gates that are asked. */

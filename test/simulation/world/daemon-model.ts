@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { makeConfigs } from '../../../src/orchestrator/configs/configs.ts';
 import { findOrphans } from '../../../src/orchestrator/configs/find-orphans.ts';
 import { followConfigs } from '../../../src/orchestrator/configs/follow-configs.ts';
@@ -50,6 +51,7 @@ export interface DaemonModel {
   /** The wakeUps was rung. */
   hear(): void;
   backgroundTasksOut(): number;
+  readonly sink: EventSink;
 }
 
 /** As in the daemon's composition: request time-out and a little for the way. */
@@ -75,12 +77,16 @@ export function makeDaemonModel(
   parts: { readonly wakeUps: WakeUps; readonly jobs: JobModel },
 ): DaemonModel {
   const { scheduler, setup, verdicts } = night;
+  // Nothing is aborted. What waits by it when the daemon dies goes with the daemon.
+  const never = new AbortController().signal;
+  setMaxListeners(0, never);
   const rollouts = [...(night.configs[process.host.config] ?? [])];
   const { wakeUps, jobs } = parts;
   const chances = makeChances(setup.seed, `daemon/${process.name}`);
-  const port = makeStorePort(night, process);
+  const reach = night.stores.reach(process);
+  const port = makeStorePort(night, process, reach);
   const { fleet: fleetPort, createFor } = makeFleetPort(night, process);
-  const registerPort = makeRegisterPort(night, process);
+  const registerPort = makeRegisterPort(night, process, reach);
   const { clock } = process;
   const failed = (where: string, error: unknown): void =>
     verdicts.thrown(`${where} in ${process.name}`, error);
@@ -264,6 +270,7 @@ export function makeDaemonModel(
 
   return {
     process,
+    sink,
     startedAt,
     operations: {
       ...operations,
@@ -306,6 +313,7 @@ export function makeDaemonModel(
           await backgroundTasks.run('watch', (signal) => watch(watchParts, isStillLeader, signal));
         const wakeAt = await reconcileAll(fence, isFirst);
         isFirst = false;
+        await night.notices?.announceBy({ process, sink }, leadParts);
         if (rung) {
           await process.wait(5);
           continue;
@@ -338,5 +346,3 @@ function isAnyWatched({ seen }: Night): boolean {
   }
   return false;
 }
-
-const never = new AbortController().signal;

@@ -1,8 +1,8 @@
+import type { SimulatedCollector } from '../../../src/reference-service/fleet/simulated-collector.ts';
 import { type Chances, makeChances } from '../chances.ts';
 import type { SeenRollouts } from '../judge/seen-rollouts.ts';
 import type { FaultKind, Setup } from '../setup.ts';
 import type { Scheduler } from './scheduler.ts';
-import type { CollectorModel } from './service-model.ts';
 
 /** What a gateway does for a while, beside passing on what the service says. */
 export const spellKinds = ['listsEmpty', 'listsPartial', 'listsShrink', 'massNotFound', 'pollsFail'] as const;
@@ -15,7 +15,7 @@ export type SpellKind = (typeof spellKinds)[number];
 export interface GatewayModel {
   begin(kind: SpellKind): void;
   /** Which of those that are there a list shows now. */
-  listed(present: readonly CollectorModel[]): readonly CollectorModel[];
+  listed(present: readonly SimulatedCollector[]): readonly SimulatedCollector[];
   /** Whether a collector, or its task, is answered with 404 although it is there. */
   isDenied(collectorId: number): boolean;
   /** Looks at single collectors bring no answer, while lists do. */
@@ -121,7 +121,7 @@ export function makeGatewayModel(
         ({ kind, isWhole }) => kind.startsWith('lists') || (kind === 'massNotFound' && isWhole),
       );
       if (hiding.length === 0) return present;
-      return present.filter(({ about }) => !hiding.some((spell) => isHidden(spell, about.id)));
+      return present.filter(({ facts }) => !hiding.some((spell) => isHidden(spell, facts.id)));
     },
     isDenied: (collectorId) =>
       current().some((spell) => spell.kind === 'massNotFound' && isHidden(spell, collectorId)),

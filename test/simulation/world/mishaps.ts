@@ -2,14 +2,16 @@ import { makeChances } from '../chances.ts';
 import type { Night } from '../night.ts';
 import type { Subject } from '../pairs/meetings.ts';
 import type { FaultKind } from '../setup.ts';
+import type { CollectorModel } from './collector-model.ts';
 import { spellKinds } from './gateway-model.ts';
-import { type CollectorModel, firstTarget, newerBuild } from './service-model.ts';
+import { firstTarget, newerBuild, oldBuilds } from './night-fleet.ts';
 
 const minuteMs = 60_000;
 
 /** What happens to the fleet and the builds during the night, at instants drawn beforehand. */
 export function planMishaps(night: Night): void {
   const { setup, scheduler, service } = night;
+  const { world } = service;
   const chances = makeChances(setup.seed, 'mishaps');
   const builds = makeChances(setup.seed, 'withdrawn builds');
   const startsAt = scheduler.now();
@@ -56,10 +58,7 @@ export function planMishaps(night: Night): void {
     if (chances.hit(0.7)) soon(() => service.comeUp(collector), 300);
   });
   times('collectorAppears', () => service.appear());
-  timesTo('collectorLeaves', anyone, (collector) => {
-    service.goDown(collector);
-    collector.deletedAt = scheduler.now();
-  });
+  timesTo('collectorLeaves', anyone, service.leave);
   /** One that its rollout is about to upgrade. */
   const someMember = (): CollectorModel | undefined => {
     for (const { rollout, upgrades } of night.seen.all.values()) {
@@ -86,27 +85,15 @@ export function planMishaps(night: Night): void {
   };
   timesTo('collectorRenamed', () => someSucceeded() ?? anyone(), service.rename);
   const someone = () => (chances.hit(0.5) ? someMember() : undefined) ?? anyone();
-  timesTo('someoneElse', someone, (collector) => {
-    const toBuild = chances.pick([firstTarget, firstTarget, '19.441-2']);
-    service.create({ collectorId: collector.about.id, toBuild, rolloutId: null });
-  });
+  timesTo('someoneElse', someone, (collector) =>
+    service.click(collector, chances.pick([firstTarget, firstTarget, oldBuilds[2]])),
+  );
   times('buildWithdrawn', () => {
-    const before = service.builds();
-    const gone = builds.pick([firstTarget, firstTarget, '19.441-2']);
-    service.setBuilds(
-      before
-        .filter(({ version }) => version !== gone)
-        .map((build, index, all) => ({ ...build, latest: index === all.length - 1 })),
-    );
-    if (chances.hit(0.6)) soon(() => service.setBuilds(before), 240);
+    const gone = builds.pick([firstTarget, firstTarget, oldBuilds[2]]);
+    world.withdrawBuild(gone);
+    if (chances.hit(0.6)) soon(() => world.offerBuild(gone), 240);
   });
-  times('buildNewer', () => {
-    const before = service.builds().map((build) => ({ ...build, latest: false }));
-    service.setBuilds([
-      ...before.filter(({ version }) => version !== newerBuild),
-      { version: newerBuild, latest: true },
-    ]);
-  });
+  times('buildNewer', () => world.offerBuild(newerBuild));
   // Where upgrades are on their way there is something to lose.
   const whileBusy = (happen: () => void) => (): void => {
     if (service.running().size > 0) happen();
@@ -137,6 +124,7 @@ export function planMishaps(night: Night): void {
     whileBusy(() => takeStoreBack(false)),
   );
   night.steering.able('storeGoesBack', () => takeStoreBack(true));
+  planRestarts(night);
   for (const kind of spellKinds) {
     const beginSpell = (): void => {
       begin(kind);
@@ -145,4 +133,14 @@ export function planMishaps(night: Night): void {
     often(kind, whileRead(beginSpell));
     night.steering.able(kind, beginSpell);
   }
+}
+
+function planRestarts({ setup, scheduler, stores, restartStore, struck }: Night): void {
+  if (stores.restart === undefined) return;
+  const chances = makeChances(setup.seed, 'restarts of the store');
+  for (let count = 0; count < Math.round(setup.faults.storeRestarts); count += 1)
+    scheduler.at(scheduler.now() + chances.between(0, setup.troubleMs), () => {
+      struck('storeRestarts');
+      restartStore();
+    });
 }

@@ -10,7 +10,11 @@ export interface Scheduler {
   run(until: number, isOver: () => boolean): Promise<'empty' | 'over' | 'late'>;
 }
 
-export function makeScheduler(startsAt: number): Scheduler {
+/** @param outside resolves when nothing real is waited for, undefined when nothing is: virtual time stands still until then */
+export function makeScheduler(
+  startsAt: number,
+  outside: () => Promise<void> | undefined = () => undefined,
+): Scheduler {
   let now = startsAt;
   let events = 0;
   const timeline = makeTimeline<() => void>();
@@ -36,6 +40,11 @@ export function makeScheduler(startsAt: number): Scheduler {
       new Promise((resolve, reject) => {
         const turnOver = () => {
           try {
+            const answered = outside();
+            if (answered !== undefined) {
+              void answered.then(afterAllPromises);
+              return;
+            }
             const end = step(until, isOver);
             if (end === undefined) afterAllPromises();
             else resolve(end);

@@ -5,9 +5,10 @@ import {
 import type { LogAnswer, LogQuestion, LogSearch } from '../../../src/orchestrator/ports/log-search.ts';
 import { type Chances, makeChances } from '../chances.ts';
 import type { FaultKind, Setup } from '../setup.ts';
+import type { CollectorModel } from './collector-model.ts';
 import { countMessages } from './delivery-model.ts';
 import type { ProcessModel } from './process-model.ts';
-import type { CollectorModel, ServiceModel } from './service-model.ts';
+import type { ServiceModel } from './service-model.ts';
 
 /** What a gate with a search of its own asks; how many errors there are depends on the day. */
 export const errorQuery = 'error | count';

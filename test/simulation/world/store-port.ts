@@ -15,13 +15,15 @@ import { judgeRollout } from '../judge/judge-rollouts.ts';
 import { judgeUpgrade } from '../judge/judge-upgrades.ts';
 import { judgeWaves } from '../judge/judge-waves.ts';
 import { InjectedFault, type Night } from '../night.ts';
+import type { Reach } from '../store/night-stores.ts';
 import type { ProcessModel } from './process-model.ts';
 
 type Call = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 /** A daemon's connection to the store: each call may be late, lost, or be answered to nobody; each write is judged. */
-export function makeStorePort(night: Night, process: ProcessModel): RolloutStore {
-  const { store, seen } = night;
+export function makeStorePort(night: Night, process: ProcessModel, reach: Reach): RolloutStore {
+  const { seen } = night;
+  const { store } = reach;
   const saved = (change: UpgradeChange): void => {
     const { before, after } = change;
     night.trace(
@@ -104,11 +106,11 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     },
   };
   // Draws no chance: each reading of the inventory asks it, and what else it asks then may fail.
-  return { ...eachThrough(makeCall(night, process), judged), listMemberIds: store.listMemberIds };
+  return { ...eachThrough(makeCall(night, process, reach), judged), listMemberIds: store.listMemberIds };
 }
 
-export function makeRegisterPort(night: Night, process: ProcessModel): FleetRegister {
-  return eachThrough(makeCall(night, process), night.register);
+export function makeRegisterPort(night: Night, process: ProcessModel, reach: Reach): FleetRegister {
+  return eachThrough(makeCall(night, process, reach), reach.register);
 }
 
 /** The same port, each of whose calls goes this way. */
@@ -127,14 +129,14 @@ export function makeConfigRegisterPort(
   process: ProcessModel,
   fileConfig: () => number,
 ): Pick<ConfigRegister, 'beat' | 'replace'> {
-  const call = makeCall(night, process, 'configs');
+  const call = makeCall(night, process, undefined, 'configs');
   return {
     beat: () => call('beat', async () => night.configModel.seenBy(process)),
     replace: () => night.configModel.replace(process, fileConfig()),
   };
 }
 
-function makeCall(night: Night, process: ProcessModel, of = 'store'): Call {
+function makeCall(night: Night, process: ProcessModel, reach: Reach | undefined, of = 'store'): Call {
   const chances = makeChances(night.setup.seed, `${of}/${process.name}`);
   return async (name, work) => {
     night.progress.spent('calls');
@@ -144,6 +146,8 @@ function makeCall(night: Night, process: ProcessModel, of = 'store'): Call {
     if (night.strikes('storeFails', chances)) throw new InjectedFault(`${name}: the store is away`);
     const births = night.storeInstances();
     const result = await work();
+    const fault = reach?.takeFault();
+    if (fault !== undefined) throw fault;
     const after = night.point(process);
     if (after !== undefined) await after;
     if (births !== night.storeInstances()) throw new InjectedFault(`${name}: the connection was lost`);

@@ -2,25 +2,19 @@ import { seededChance } from '../../../src/base/chance.ts';
 import type { ServedAnswer } from '../../../src/collector-api/wire/service-call.ts';
 import type { ServiceClient } from '../../../src/collector-api/wire/service-client.ts';
 import { makeWaitingLine } from '../../../src/redis/api-budget/waiting-line.ts';
-import { taskStatusAt } from '../../../src/reference-service/fleet/task-script.ts';
 import type { SimulatedTask } from '../../../src/reference-service/fleet/upgrade-tasks.ts';
-import { collectorView } from '../../../src/reference-service/fleet/views.ts';
 import type { World } from '../../../src/reference-service/fleet/world.ts';
-import { ServiceFailure } from '../../../src/reference-service/scenario/service-failure.ts';
 import type { Scheduler } from '../../simulation/world/scheduler.ts';
+import { makeServiceAnswers, type ServiceInput, type Wire } from './service-answers.ts';
 
 /** How a service differs from the reference service. */
-export interface Wire {
-  /** No page has more rows. */
-  readonly pageRowsMax?: number;
-  /** Upgradable lists also show collectors with a running task. */
-  readonly listsRunning?: boolean;
-  /** Upgradable lists leave out collectors that a task would downgrade. */
-  readonly listsNoDowngrades?: boolean;
+export interface VirtualWire extends Omit<Wire, 'endStatusOf'> {
   /** The share of requests that get a page of a gateway. */
   readonly htmlShare?: number;
   /** The status of successful tasks, and the share of tasks with it. */
   readonly endStatus?: { readonly status: number; readonly share: number };
+  /** Instants between which no request gets its place, as in an outage. */
+  readonly outage?: { readonly from: number; readonly to: number };
 }
 
 /** What the service saw. */
@@ -40,7 +34,7 @@ const travelMs = 60;
 export function makeVirtualClient(of: {
   readonly scheduler: Scheduler;
   readonly world: World;
-  readonly wire: Wire;
+  readonly wire: VirtualWire;
   readonly requestsPerSecond: number;
   readonly seed: number;
 }): { readonly client: ServiceClient; readonly log: ServiceLog } {
@@ -53,10 +47,14 @@ export function makeVirtualClient(of: {
   let isAsked = false;
   const wait = (forMs: number) =>
     new Promise<void>((resolve) => scheduler.at(scheduler.now() + forMs, resolve));
+  const firstUp = (at: number) => {
+    const { from, to } = wire.outage ?? { from: at, to: at };
+    return from <= at && at < to ? to : at;
+  };
   const serveNext = (): void => {
     if (isAsked || line.size === 0) return;
     isAsked = true;
-    scheduler.at(Math.max(scheduler.now(), freeAt), () => {
+    scheduler.at(firstUp(Math.max(scheduler.now(), freeAt)), () => {
       isAsked = false;
       freeAt = Math.max(freeAt, scheduler.now()) + spacingMs;
       line.takeNext()?.();
@@ -69,7 +67,7 @@ export function makeVirtualClient(of: {
       serveNext();
     });
   const answer = makeAnswers(of, log, chance);
-  const exchange = async (name: string, input: Input): Promise<ServedAnswer<unknown>> => {
+  const exchange = async (name: string, input: ServiceInput): Promise<ServedAnswer<unknown>> => {
     log.requests.set(name, (log.requests.get(name) ?? 0) + 1);
     await wait(travelMs / 2);
     const isHtml = chance() < (wire.htmlShare ?? 0);
@@ -81,11 +79,11 @@ export function makeVirtualClient(of: {
     call: async (operation, input, { budgetClass, onSend }) => {
       await place(budgetClass);
       onSend?.();
-      return (await exchange(operation.name, input as Input)) as never;
+      return (await exchange(operation.name, input as ServiceInput)) as never;
     },
     reserve: async (operation, input, { budgetClass }) => {
       await place(budgetClass);
-      const send = async () => (await exchange(operation.name, input as Input)) as never;
+      const send = async () => (await exchange(operation.name, input as ServiceInput)) as never;
       return { ok: true, value: { giveUp: () => undefined, send } };
     },
     redactor: () => (text) => text,
@@ -94,83 +92,35 @@ export function makeVirtualClient(of: {
   return { client, log };
 }
 
-interface Input {
-  readonly params?: Readonly<Record<string, unknown>>;
-  readonly query?: Readonly<Record<string, unknown>>;
-  readonly body?: Readonly<Record<string, unknown>>;
-}
-
 const html = {
   ok: false,
   failure: { kind: 'unavailable', sent: true, detail: '502 with an HTML page' },
 } as const;
 
-/** The answers of the service at this instant. */
+/** The answers of the service at this instant, and what it saw. */
 function makeAnswers(
   { scheduler, world, wire }: Parameters<typeof makeVirtualClient>[0],
   log: ServiceLog,
   chance: () => number,
-): (name: string, input: Input) => ServedAnswer<unknown> {
+): (name: string, input: ServiceInput) => ServedAnswer<unknown> {
   const unusualEnds = new Set<string>();
-  const page = (rows: readonly unknown[], { offset, limit }: Readonly<Record<string, unknown>> = {}) => {
-    const from = Number(offset ?? 0);
-    const count = Math.min(Number(limit ?? 50), wire.pageRowsMax ?? Number.POSITIVE_INFINITY);
-    return { rows: rows.slice(from, from + count), weight: 1 };
-  };
-  const views = () => world.collectors().map((collector) => collectorView(collector, world.now()));
-  const bodies: Readonly<Record<string, (input: Input) => unknown>> = {
-    listUpgradeTargets: () => {
-      const latest = world.builds.latest(world.now());
-      const builds = world.builds.offered(world.now());
-      return { rows: builds.map((version) => ({ version, latest: version === latest })), weight: 1 };
+  const endStatusOf = ({ id }: SimulatedTask) => (unusualEnds.has(id) ? (wire.endStatus?.status ?? 2) : 2);
+  const answer = makeServiceAnswers(
+    world,
+    { ...wire, endStatusOf },
+    {
+      onCreated: (task) => {
+        log.tasks.push(task);
+        if (chance() < (wire.endStatus?.share ?? 0)) unusualEnds.add(task.id);
+      },
+      onEnded: ({ id }) => {
+        if (!log.endSeenAt.has(id)) log.endSeenAt.set(id, world.now());
+      },
     },
-    listCollectors: ({ query }) => page(views(), query),
-    listUpgradableCollectors: ({ query }) => {
-      const toVersion = world.targetVersion(String(query?.['toVersion']));
-      const listed = new Set(world.upgradableTo(toVersion).map(({ facts }) => facts.id));
-      const isListed = ({ id, alive, collectorVersion }: ReturnType<typeof collectorView>) =>
-        listed.has(id ?? 0) ||
-        (wire.listsRunning === true && alive === true && collectorVersion !== toVersion);
-      const isKept = ({ collectorVersion = '' }: ReturnType<typeof collectorView>) =>
-        wire.listsNoDowngrades !== true || (collectorVersion ?? '') < toVersion;
-      return page(
-        views().filter((view) => isListed(view) && isKept(view)),
-        query,
-      );
-    },
-    getCollector: ({ params }) => {
-      const collector = world.collector(Number(params?.['id']));
-      if (collector === undefined) throw new Error('no such collector');
-      return { collector: collectorView(collector, world.now()) };
-    },
-    getUpgradeTask: ({ params }) => {
-      const task = world.task(String(params?.['upgradeTaskId']));
-      if (task === undefined) throw new Error('no such task');
-      const now = world.now();
-      const status = taskStatusAt(task.script, now);
-      const isOver = now >= task.script.endsAt;
-      if (isOver && !log.endSeenAt.has(task.id)) log.endSeenAt.set(task.id, now);
-      const shown = status === 2 && unusualEnds.has(task.id) ? wire.endStatus?.status : status;
-      return { upgrade: { id: task.id, status: shown, message: isOver ? task.script.message : '' } };
-    },
-    createUpgradeTask: ({ body }) => {
-      const collectorId = Number(body?.['collectorId']);
-      const task = world.createTask({ collectorId, toVersion: String(body?.['toVersion']), by: 'api' });
-      log.tasks.push(task);
-      if (chance() < (wire.endStatus?.share ?? 0)) unusualEnds.add(task.id);
-      return { id: task.id };
-    },
-  };
+  );
   return (name, input) => {
     const serviceAt = Math.floor(scheduler.now() / 1_000) * 1_000;
-    try {
-      const body = bodies[name]?.(input);
-      if (body === undefined) throw new Error(`${name} is not played`);
-      return { ok: true, value: { body, serviceAt, etag: null } };
-    } catch (error) {
-      if (!(error instanceof ServiceFailure)) throw error;
-      const { code, status, message: detail } = error;
-      return { ok: false, failure: { kind: 'refused', code, status, detail } };
-    }
+    const answered = answer(name, input);
+    return answered.ok ? { ok: true, value: { body: answered.value, serviceAt, etag: null } } : answered;
   };
 }

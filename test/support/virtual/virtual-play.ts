@@ -8,10 +8,12 @@ import { makeSharedAttributes } from '../../../src/orchestrator/records/shared-a
 import { runStep } from '../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';
 import { watch } from '../../../src/orchestrator/watch/watch-fleet.ts';
+import type { SimulatedTask } from '../../../src/reference-service/fleet/upgrade-tasks.ts';
 import { World } from '../../../src/reference-service/fleet/world.ts';
 import { parseScenario, type ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
 import { makeMemoryFleetRegister } from '../../../src/rehearsal/store/memory-fleet-register.ts';
 import { makeMemoryRolloutStore } from '../../../src/rehearsal/store/memory-rollout-store.ts';
+import type { FleetSnapshot } from '../../../src/rollout/model/collector.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
 import { freezePlan } from '../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../src/rollout/planning/plan.ts';
@@ -19,7 +21,7 @@ import { greedyMakespan } from '../../bench/contest/greedy.ts';
 import { quantile } from '../../bench/quantile.ts';
 import { makeScheduler, type Scheduler } from '../../simulation/world/scheduler.ts';
 import { anApiBudgetStatus, aPolicy, aWaveRule, startedAt } from '../builders.ts';
-import { makeVirtualClient, type ServiceLog, type Wire } from './virtual-client.ts';
+import { makeVirtualClient, type ServiceLog, type VirtualWire } from './virtual-client.ts';
 
 export interface VirtualPlay {
   readonly scenario: ScenarioInput;
@@ -27,7 +29,7 @@ export interface VirtualPlay {
   readonly buildOf?: (index: number) => string;
   readonly slots: number;
   readonly policy?: Partial<Policy>;
-  readonly wire?: Wire;
+  readonly wire?: VirtualWire;
   readonly seed?: number;
   readonly requestsPerSecond?: number;
 }
@@ -46,8 +48,13 @@ export interface VirtualResult {
   /** Delays from an end to its detection, as shares of the median duration. */
   readonly failureLags: readonly number[];
   readonly successLags: readonly number[];
-  /** Until the rollout ended or was held. */
+  /** Until the rollout ended, or was held and nothing of it was in flight. */
   readonly tookMs: number;
+  /** Until the rollout ended or was held. */
+  readonly stoppedAfterMs: number;
+  readonly targetBuild: string;
+  readonly snapshot: FleetSnapshot;
+  readonly tasks: readonly SimulatedTask[];
 }
 
 // Four requests a second, with the margin of the API budget.
@@ -92,9 +99,8 @@ export async function playVirtually(play: VirtualPlay): Promise<VirtualResult> {
   return summarize(log, play, { ...played.end, tookMs: clock.now() - startedAt });
 }
 
-interface RolloutEnd {
-  readonly state: string;
-  readonly planned: number;
+interface RolloutEnd extends Pick<VirtualResult, 'state' | 'planned' | 'targetBuild' | 'snapshot'> {
+  readonly stoppedAfterMs: number;
 }
 
 interface PlayParts {
@@ -122,9 +128,14 @@ async function playRollout(of: PlayParts): Promise<RolloutEnd> {
   const frozen = freezePlan(plan, origin);
   await store.freeze({ ...frozen, events: [] });
   const loops = makeLoops({ ...of, store: withShortPages(store), register });
+  let stoppedAt = scheduler.now();
   for (;;) {
-    const { state, isOver } = await loops.pass(id);
-    if (isOver) return { state, planned: frozen.upgrades.length };
+    const { state, isOver, isStopped } = await loops.pass(id);
+    if (!isStopped) stoppedAt = scheduler.now();
+    if (isOver) {
+      const planned = frozen.upgrades.length;
+      return { state, planned, targetBuild: target, snapshot, stoppedAfterMs: stoppedAt - startedAt };
+    }
   }
 }
 
@@ -192,7 +203,10 @@ function makeLoops(
     /** Reconciles the rollout once, and waits for the next pass. */
     pass: async (id: string) => {
       isWoken = false;
-      const wakeAt = (await reconcile(parts, id, 1, 3_000)) ?? Number.POSITIVE_INFINITY;
+      let wakeAt = Number.POSITIVE_INFINITY;
+      // A rollback is a rollout of its own.
+      for (const each of await store.activeRolloutIds([policy.name]))
+        wakeAt = Math.min(wakeAt, (await reconcile(parts, each, 1, 3_000)) ?? wakeAt);
       await parts.backgroundTasks.run('watch', (signal) => watch(parts, () => true, signal));
       await sleep(passMs);
       const waitMs = Math.min(checkEveryMs, wakeAt - clock.now());
@@ -210,7 +224,8 @@ async function describe(store: RolloutStore, id: string, now: number) {
   const view = await store.loadView(id, { now, overdueBefore: 0, pageSize: 1 });
   if (view === undefined) throw new Error('the rollout is gone');
   const { state, endedAt } = view.rollout;
-  return { state, isOver: (endedAt !== null || state === 'held') && view.slotsTaken === 0 };
+  const isStopped = endedAt !== null || state === 'held';
+  return { state, isStopped, isOver: isStopped && view.slotsTaken === 0 };
 }
 
 /** Step jobs, as a queue delivers them to the workers of one daemon. */
@@ -256,7 +271,7 @@ function withShortPages(store: RolloutStore): RolloutStore {
 function summarize(
   { requests, tasks, endSeenAt }: ServiceLog,
   { slots }: VirtualPlay,
-  end: Pick<VirtualResult, 'state' | 'planned' | 'tookMs'>,
+  end: RolloutEnd & Pick<VirtualResult, 'tookMs'>,
 ): VirtualResult {
   const durations = tasks.map(({ requestedAt, script }) => script.endsAt - requestedAt);
   const medianMs = quantile(durations, 0.5);
@@ -270,7 +285,7 @@ function summarize(
   const total = [...requests.values()].reduce((sum, count) => sum + count, 0);
   const greedyMs = greedyMakespan(durations, { slots, requestsPerSecond: 4 });
   return {
-    ...{ ...end, upgraded, makespanMs },
+    ...{ ...end, upgraded, makespanMs, tasks },
     requestsPerUpgrade: total / upgraded,
     requests: Object.fromEntries(requests),
     overGreedy: makespanMs / greedyMs,

@@ -60,6 +60,27 @@ describe('an empty argument, as of a shell variable that is not set', () => {
   });
 });
 
+describe('an empty option value, as of a shell variable that is not set', () => {
+  const program = makeProgram(makeSafeStreams(process), false, () => undefined);
+  const all = [{ command: program, words: [] }, ...commandsOf(program)];
+  const cases = all.flatMap(({ command, words }) =>
+    command.options
+      .filter(({ required, optional }) => required || optional)
+      .map(({ long, flags }) => [words.join(' '), flags, long ?? ''] as const),
+  );
+
+  it('is tried with every command', () => expect(cases.length).toBeGreaterThan(60));
+
+  it.each(cases)('%s refuses as %s', async (words, _flags, long) => {
+    const before = words.split(' ').filter((word) => word !== '');
+    for (const given of [[long, ''], [`${long}=`]]) {
+      const { code, err } = await callUpwave(...before, ...given);
+      expect(err).toMatch(/^error: option '.*' (is empty|argument missing|.*is invalid)/);
+      expect(code).toBe(exitCodes.usageOrConfig);
+    }
+  });
+});
+
 describe('completion', () => {
   const complete = (script: string, ...words: readonly string[]) =>
     execFileSync('bash', [

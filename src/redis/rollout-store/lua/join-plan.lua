@@ -51,7 +51,7 @@ end
 redis.call('DEL', joinersKey)
 redis.call('HSET', rolloutKey, 'json', rollout, unpack(fields))
 redis.call('SET', groupsKey, groups)
-putAttributes(write)
+putAttributes(string.format('%.0f', rev))
 appendMilestones(eventsKey, milestonesKey, events)
 expireWith(rolloutKey, {
   groupsKey, attributesKey, eventsKey, milestonesKey, recordsKey, countersKey, orderKey, pendingKey, dueKey, retriesKey,

@@ -480,8 +480,14 @@ describe('the fleet service', () => {
       const api = await aList(fleetRows.slice(0, 14));
       const { server, budget } = api;
       const pages = ['1 2 3 4 5 6 7 8 9 10', '11 12 13 14'];
-      expect(await showUpgradable(api)).toEqual({ pages, answer: { ok: true, value: 3 } });
-      expect(await showUpgradable(api)).toEqual({ pages, answer: { ok: true, value: 2 } });
+      expect(await showUpgradable(api)).toEqual({
+        pages,
+        answer: { ok: true, value: { pages: 3, isInOrder: true } },
+      });
+      expect(await showUpgradable(api)).toEqual({
+        pages,
+        answer: { ok: true, value: { pages: 2, isInOrder: true } },
+      });
       expect(server.requests.every(({ query }) => query.get('toVersion') === '19.500-1')).toBe(true);
       expect(new Set(budget.taken)).toEqual(new Set(['verify']));
     });
@@ -496,6 +502,22 @@ describe('the fleet service', () => {
       );
       for (const _reading of ['the first', 'the second'])
         expect((await showUpgradable(api)).pages.join(' ')).toBe(fleetRows.map(({ id }) => id).join(' '));
+    });
+
+    it('shows that a list has no stable order when a page repeats other rows than those that moved to it', async () => {
+      const orderOf = async (second: readonly number[]) => {
+        const pages = [[1, 2, 3, 4], second, []];
+        const script: Script = (_request, response) =>
+          sendJson(response, 200, {
+            collectors: (pages.shift() ?? []).map((id) => ({ id, name: `c${id}` })),
+          });
+        const { answer } = await showUpgradable(await aCollectorApi(script, { pageSize: 4 }));
+        return answer.ok && answer.value.isInOrder;
+      };
+      expect(await orderOf([5, 6, 7])).toBe(true);
+      expect(await orderOf([3, 4, 5])).toBe(true);
+      expect(await orderOf([4, 2, 5])).toBe(false);
+      expect(await orderOf([5, 1, 6])).toBe(false);
     });
 
     it('rarely requests a page after a short page of a growing upgradable list', async () => {

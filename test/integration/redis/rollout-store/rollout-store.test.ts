@@ -407,6 +407,27 @@ describe('the attributes of collectors', () => {
     );
   });
 
+  it('keep the order in which collectors joined, of which the first attributes count', async () => {
+    const about = (name: string) => {
+      const fields = { rack: name, [`of${name}`]: 'a value that is too long for the compact form of a hash' };
+      const { ids, columns } = runAtOnce(tabulateAttributes([aCollector({ id: 9, fields })]));
+      return { ids, columns };
+    };
+    const tables = Array.from({ length: 8 }, (_, index) => about(`r${7 - index}`));
+    await store.freeze(aPlan(pendingOnes(1), tables[0] && { attributes: tables[0] }));
+    for (const [index, attributes] of tables.entries()) {
+      const rollout = aRollout({ rev: index + 1 });
+      if (index > 0) await store.join({ ...joining, rollout, attributes }, index, null);
+    }
+    expect(await store.loadAttributes(rolloutId)).toEqual(joinTables(tables));
+  });
+
+  it('are an empty table where nothing is known of any collector', async () => {
+    const attributes = { ids: [], columns: [] };
+    await store.freeze(aPlan(pendingOnes(1), { attributes }));
+    expect(await store.loadAttributes(rolloutId)).toEqual(attributes);
+  });
+
   it('change with another plan', async () => {
     const waiting = aRollout({ state: 'awaitingApproval' });
     await store.freeze(aPlan([], { rollout: waiting, attributes: rack(1, 'r7') }));

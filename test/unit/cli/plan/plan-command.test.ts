@@ -120,7 +120,7 @@ describe('a plan for a person', () => {
       { policy: { windows: nights, upgrade: { ...long, expectMs: 4 * hour + 1 } } },
       'window: none is open as long as an upgrade is expected to take (4h), so nothing would start; widen windows, or lower upgrade.expect',
     ],
-    [{ policy: { freezes: [forGood] } }, 'needs about 765 requests, and does not fit its windows'],
+    [{ policy: { freezes: [forGood] } }, 'needs about 722 requests, and does not fit its windows'],
     [
       { change: (id) => ({ build: id > 90 ? targetBuild : oldBuild, alive: id !== 1 }) },
       'left out: not alive: 1 · runs the target build already: 10',
@@ -165,7 +165,7 @@ describe('a plan for a person', () => {
   it('shows how long it takes, how many requests it needs, and when it ends', () => {
     const line = linesOf({ policy: { waves: twoWaves } }).find((each) => each.startsWith('takes about '));
     expect(line).toMatch(
-      /^takes about (\S+) \(±\S+\) and 822 requests, would end about (2026-03-03 \d\d:\d\d \S+|\d\d:\d\d:\d\d)$/,
+      /^takes about (\S+) \(±\S+\) and 748 requests, would end about (2026-03-03 \d\d:\d\d \S+|\d\d:\d\d:\d\d)$/,
     );
     const none = aWaveRule({ name: 'none', size: { kind: 'count', count: 0 }, soakMs: 100 * hour });
     const { estimate } = planned({ policy: { waves: [none, aWaveRule()] } }).figures;
@@ -215,7 +215,7 @@ describe('a plan for programs', () => {
         { name: 'rest', size: 1, maxFailures: '2%' },
       ],
       leftOut: [{ kind: 'atTarget', reason: 'runs the target build already', count: 1 }],
-      estimate: { requests: 126 },
+      estimate: { requests: 67 },
     });
     expect(JSON.stringify(planJson(policy, plan, figures, false))).not.toContain('collector-');
     expect(planJson(policy, plan, figures, true)).toMatchObject({

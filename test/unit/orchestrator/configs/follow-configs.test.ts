@@ -51,8 +51,8 @@ async function setUp() {
   const parts = { ...house.parts, sink: { ...quietParts.sink, report } };
   /** One with this config, beside others that live. */
   const aDaemon = (own: PolicyConfig, others: readonly LivingDaemon[] = [], followsSchedule = true) => {
-    const living = { others };
-    const beat = async () => ({ own: [own], account: 'a', beatAt: clock.at, others: living.others });
+    const living = { own: [own], others };
+    const beat = async () => ({ account: 'a', beatAt: clock.at, ...living });
     const register = { beat, replace: () => undefined };
     return Object.assign(makeConfigs({ ...quietParts, register, clock, followsSchedule }), { living });
   };
@@ -272,6 +272,18 @@ describe('a config that is reloaded, or comes with a restart', () => {
     clock.at += 150_000;
     await beat(suspended, old);
     expect(await brakes()).toEqual(freezes);
+  });
+
+  it('is the older one when a daemon reads it again right after a suspend (P4)', async () => {
+    const { clock, aDaemon, beat, brakes } = await setUp();
+    const daemon = aDaemon(newer);
+    await beat(daemon, frozen);
+    expect(await brakes()).toEqual(freezes);
+    clock.at += 150_000;
+    daemon.replace([older]);
+    daemon.living.own = [older];
+    await beat(daemon, old, 'ann');
+    expect(await brakes()).toEqual([]);
   });
 
   it('does not apply to a rollout of another account, or of an account that is not known yet', async () => {

@@ -19,7 +19,7 @@ async function aRecordThatIsNow(now: Upgrade) {
 
 describe('a fact about a record that has changed meanwhile', () => {
   it('is dropped when it comes from a poll before the change: it may be outdated (P1, P2)', async () => {
-    const { record, upgrade } = await aRecordThatIsNow(anUpgradingOne({ taskId: null }));
+    const { record, upgrade } = await aRecordThatIsNow(anUpgradingOne({ taskId: null, unchangedAt: t }));
     const at = t + 60_000;
     const sighting = aSighting({ build: oldBuild, lastSeenAlive: at, serviceAt: at, upgradable: true });
     const seen: UpgradeFact = { kind: 'collectorSeen', at, ...sighting };

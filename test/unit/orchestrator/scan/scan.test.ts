@@ -103,6 +103,18 @@ describe('a scan', () => {
     expect(await scans.read()).toMatchObject([{ reason }]);
   });
 
+  it('is known before the first rollout of its policy, so that a rename of it loses no rollout (P1)', async () => {
+    const { store, scans, scan } = await aScanner({ fleet: serving(() => aFleet(3)) });
+    const freeze = store.freeze;
+    let known: readonly string[] = [];
+    store.freeze = async (frozen) => {
+      known = (await scans.read()).map(({ policy }) => policy);
+      return freeze(frozen);
+    };
+    expect(await scan()).toMatchObject({ kind: 'started' });
+    expect(known).toEqual(['production']);
+  });
+
   it('that was cancelled stores nothing', async () => {
     const { scans, scan } = await aScanner();
     await scan({ signal: AbortSignal.abort() });

@@ -46,12 +46,12 @@ describe('ends that lists show', () => {
   });
 
   it.each([
-    { slots: 100, requests: 2.5 },
-    { slots: 1_000, requests: 2.1 },
+    { collectors: 600, slots: 100, requests: 2.5 },
+    { collectors: 1_000, slots: 1_000, requests: 2.1 },
   ])(
-    'cost $requests requests an upgrade at most with $slots slots, and no slot idles for long',
+    'cost $requests requests an upgrade at most: $collectors with $slots slots, and no slot idles for long',
     async (goal) => {
-      const scenario = scenarioOf({ collectors: 1_000, durations });
+      const scenario = scenarioOf({ collectors: goal.collectors, durations });
       const { requestsPerUpgrade, overGreedy } = await playVirtually({ scenario, slots: goal.slots });
       expect(requestsPerUpgrade).toBeLessThanOrEqual(goal.requests);
       expect(overGreedy).toBeLessThanOrEqual(1.02);

@@ -17,6 +17,8 @@ import { aQueuedOne } from '../../../support/upgrade-cases.ts';
 
 const offeredAt = t + 2_000;
 const now = t + 300_000;
+/** By then a list shows a collector that was admitted without a row. */
+const listedBy = now + 9_000;
 const recheck = { do: 'pollCollector', why: 'recheck', askUpgradable: false };
 const pending = anUpgrade({ state: 'pending' }, { eligibleAt: t, offeredAt });
 
@@ -35,7 +37,8 @@ function admittedWith(changes: Partial<RowObservation> | null, upgrade = pending
 describe('a collector that is admitted right after an inventory page has shown it', () => {
   it('starts without a poll of its own', () => {
     expect(nextStep(admittedWith({}), now)).toEqual({ do: 'start' });
-    expect(nextStep(admittedWith(null), now)).toEqual(recheck);
+    expect(nextStep(admittedWith(null), now)).toEqual({ do: 'wait', until: listedBy });
+    expect(nextStep(admittedWith(null), listedBy)).toEqual(recheck);
   });
 
   it('is polled when the page is a minute old by the time its create may be sent (P1)', () => {
@@ -50,14 +53,14 @@ describe('a collector that is admitted right after an inventory page has shown i
     ['the service sends no time', { serviceAt: null }],
     ['it runs the build', { build: targetBuild }],
   ])('is polled when %s (P1)', (_why, changes) => {
-    expect(nextStep(admittedWith(changes), now)).toEqual(recheck);
+    expect(nextStep(admittedWith(changes), listedBy)).toEqual(recheck);
   });
 
   it('is polled when an earlier create was in doubt, or failed (P1)', () => {
     const inDoubt = { ...pending, tally: { ...pending.tally, createsInDoubt: 1 } };
     const retrying = { state: 'retrying', dueAt: t, reason: because('download failed') } as const;
     for (const upgrade of [inDoubt, { ...pending, progress: retrying }])
-      expect(nextStep(admittedWith({}, upgrade), now)).toEqual(recheck);
+      expect(nextStep(admittedWith({}, upgrade), listedBy)).toEqual(recheck);
   });
 });
 
@@ -66,7 +69,7 @@ describe('a collector that was planned before a data loss, and whose upgrade may
   const trustedSince = now - 20_000 - context.answerWithinMs;
   const listed = { at: now - 20_000, offeredAt: now - 18_000 };
   const stepOf = (changes: Partial<RowObservation>, since = trustedSince, upgrade = pending) =>
-    nextStep(admittedWith(changes, upgrade, since), now, since);
+    nextStep(admittedWith(changes, upgrade, since), listedBy, since);
   const pollWithList = { ...recheck, askUpgradable: true };
 
   it('starts without a poll once an upgradable list has shown it before its last heartbeat', () => {

@@ -30,6 +30,8 @@ interface Watching {
   /** Which collectors the upgradable list of the target has, and that of the control build. */
   readonly offers?: (at: number) => readonly number[];
   readonly listed?: (at: number) => readonly number[];
+  /** Whether these lists keep their order. */
+  readonly isInOrder?: boolean;
   /** Collectors of others that run the target. */
   readonly returned?: readonly number[];
   /** How many readings of the inventory fail before one works. */
@@ -44,6 +46,7 @@ async function aWatch({
   shows = () => ({}),
   offers = () => [],
   listed = () => [],
+  isInOrder = true,
   returned = [],
   failures = 0,
   upgrades = () => undefined,
@@ -88,7 +91,7 @@ async function aWatch({
     const buildOf = (id: number) => (returned.includes(id) ? { build: targetBuild } : {});
     const collectors = ids.map((id) => ({ ...rowOf(id), ...buildOf(id) }));
     await onPage({ collectors, serviceAt: clock.at });
-    return { ok: true, value: 1 };
+    return { ok: true, value: { pages: 1, isInOrder } };
   };
   const own = {
     ...parts,
@@ -224,7 +227,7 @@ describe('watching by the control list', () => {
     const made = await aWatch({
       ...watching,
       returned: others,
-      upgrades: () => anUpgradingOne({ dueAt: t + 25 * seconds }),
+      upgrades: (id) => watching.upgrades?.(id) ?? anUpgradingOne({ dueAt: t + 25 * seconds }),
     });
     await made.register.firstSeen([oldBuild, targetBuild, controlBuild], t);
     return made;
@@ -245,6 +248,30 @@ describe('watching by the control list', () => {
     });
     const { progress } = await upgrade(1);
     expect(progress.state === 'upgrading' && progress.dueAt).toBeGreaterThan(t + 5 * minutes);
+  });
+
+  it('postpones the poll of a create that waits for a heartbeat once: no list may ever show one (P11)', async () => {
+    const dueAt = t + 25 * seconds;
+    const waiting = { dueAt, freshAt: startedAt, heartbeatAfter: startedAt, startBy: null };
+    const { run, upgrade } = await aControlWatch({
+      listed: () => others,
+      shows: (id) => (id === 1 ? { alive: false, lastSeenAlive: startedAt - minutes } : {}),
+      upgrades: (id) => (id === 1 ? anUpgrade({ state: 'queued', ...waiting }) : undefined),
+    });
+    await run(2);
+    const waitedMs = (dueAtOf(await upgrade(1)) ?? 0) - dueAt;
+    expect(waitedMs).toBeGreaterThan(0);
+    expect(waitedMs).toBeLessThan(minutes);
+  });
+
+  it('postpones no poll by a list without a stable order, which may lack any row', async () => {
+    const dueAfter = async (isInOrder: boolean) => {
+      const { run, upgrade } = await aControlWatch({ listed: () => others, isInOrder });
+      await run(2);
+      return dueAtOf(await upgrade(1)) ?? 0;
+    };
+    expect(await dueAfter(true)).toBeGreaterThan(t + 5 * minutes);
+    expect(await dueAfter(false)).toBeLessThan(t + 5 * minutes);
   });
 
   it('reads the list of the target where the service lists no downgrades', async () => {

@@ -120,6 +120,12 @@ describe('failure rules of a scenario', () => {
   it.each([
     ['times out and the collector stays away', { outcome: 'lostInUpgrade' }, 3, { alive: false }],
     [
+      'succeeds, shows the build, and stays away',
+      { outcome: 'lostOnBuild' },
+      2,
+      { alive: false, collectorVersion: '19.536-4' },
+    ],
+    [
       'times out, and the collector is upgraded',
       { outcome: 'lateSuccess' },
       3,
@@ -192,6 +198,20 @@ describe('faults and events of a scenario', () => {
     const { world, id, create } = aWorld();
     world.clickUpgrade(id);
     expect(create).toThrow(expect.objectContaining({ code: 'collector.in.upgrading' }));
+  });
+
+  it('a person installs a build on the host, or renames a collector: both show at once', () => {
+    const { clock, world, id, view } = aWorld();
+    clock.advance(minuteMs + 1);
+    world.install(id, '19.536-4');
+    world.rename(id, 'by hand');
+    expect(view()).toMatchObject({
+      collectorVersion: '19.536-4',
+      name: 'by hand',
+      lastSeenAlive: clock.now(),
+    });
+    expect(world.isInUpgrade(id)).toBe(false);
+    expect(world.collectorNamed('by hand')?.facts.id).toBe(id);
   });
 
   it('events of the scenario happen at their instants', () => {

@@ -105,6 +105,20 @@ describe('the notifications of a rollout', () => {
     expect(announced(...statuses)).toEqual(expected);
   });
 
+  it('have another id when an approval is needed again, so that no receiver takes it for the first', () => {
+    const raised = (announcedBefore: AnnouncedRollout | undefined, status: RolloutStatus, now: number) =>
+      dueOfRollout(announcedBefore, status, { now, since: startedAt, gracePeriodMs: 60 * minute });
+    const first = raised(undefined, approval, startedAt);
+    const over = raised(first.announced, { ...approval, ...paused }, startedAt + minute);
+    const again = raised(over.announced, approval, startedAt + 2 * minute);
+    const ids = [first, over, again].flatMap(({ notices }) =>
+      notices.filter(({ details }) => details.event === 'approvalNeeded').map(({ id }) => id),
+    );
+    expect(ids).toHaveLength(3);
+    expect(new Set(ids).size).toBe(3);
+    expect(raised(again.announced, approval, startedAt + 3 * minute).notices).toEqual([]);
+  });
+
   it('have the reason of the hold, or that of the blocker', () => {
     const blockers = [{ kind: 'account', reason: 'another account', until: null }] as const;
     const reasonOf = (status: RolloutStatus) => firstNotices(status).at(-1)?.details;

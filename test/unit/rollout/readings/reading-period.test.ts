@@ -63,7 +63,7 @@ describe('which lists are read, and how often', () => {
     expect([control(200), control(50), control(0)].flat()).toEqual([5.8, 11.5, 17.3]);
     // As many as each half minute: all began at once.
     expect(control(900)).toEqual([3]);
-    expect(seconds({ running: 3, ends: 0, isSlotAwaited: false })).toEqual([18]);
+    expect(seconds({ running: 3, ends: 0, isSlotAwaited: false })).toEqual([36]);
     expect(seconds({ running: 200, ends: 0, isSlotAwaited: false })).toEqual([25]);
     // The list of the target shows an end only while the collector restarts.
     expect(periods([aRolloutWith({ running: 200, ends: 0 })]).upgradable).toBe(5.8);
@@ -81,8 +81,8 @@ describe('which lists are read, and how often', () => {
     const failing = aRolloutWith({ running: 10, isSlotAwaited: false, hasFailures: true });
     expect(periods([failing]).upgradable).toBeCloseTo(16.7);
     expect(periods([aRolloutWith({ running: 4, isSlotAwaited: false })]).upgradable).toBe(12);
-    expect(periods([aRolloutWith({ running: 3, isSlotAwaited: false })]).upgradable).toBe(6);
-    expect(periods([aRolloutWith({ running: 3 })]).upgradable).toBe(6);
+    expect(periods([aRolloutWith({ running: 3, isSlotAwaited: false })]).upgradable).toBe(12);
+    expect(periods([aRolloutWith({ running: 3 })]).upgradable).toBe(12);
   });
 
   it('reads the inventory half as often, and for collectors that return each 20 s', () => {
@@ -136,7 +136,7 @@ describe('which lists are read, and how often', () => {
     expect(read({ running: 5 })).toEqual([{ of: 'tasks', periodMs: 7_895 }]);
     expect(read({ running: 8 })).toEqual([{ of: 'tasks', periodMs: 8_000 }]);
     expect(read({ running: 9, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 25_000 }]);
-    expect(read({ running: 1, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 6_000 }]);
+    expect(read({ running: 1, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 12_000 }]);
     expect(read({ running: 10 })).toMatchObject([{ of: 'upgradable' }, { of: 'inventory' }]);
     expect(read({ verifying: 9 })).toEqual([]);
   });
@@ -144,6 +144,22 @@ describe('which lists are read, and how often', () => {
   it('reads nothing while nothing runs, or a service gives so few collectors a page that single polls cost less', () => {
     expect(planReadings([aRolloutWith()], perSecond)).toEqual([]);
     expect(planReadings([aRolloutWith({ running: 40 })], { ...perSecond, pagesRead: 53 })).toEqual([]);
+  });
+
+  it('reads small pages more rarely, unless they replace as many polls before creates', () => {
+    const read = (of: Parameters<typeof aRolloutWith>[0]) =>
+      planReadings([aRolloutWith(of)], { ...perSecond, controlBuild: oldBuild, pagesRead: 11 }).map(
+        ({ of, periodMs }) => [of, Math.round(periodMs / seconds)],
+      );
+    expect(read({ running: 50 })).toEqual([
+      ['control', 71],
+      ['inventory', 1_200],
+    ]);
+    expect(read({ running: 50, isSlotAwaited: false })[0]).toEqual(['control', 71]);
+    expect(read({ running: 20, isSlotAwaited: false })[0]).toEqual(['control', 150]);
+    expect(read({ running: 20, leaving: 10 })[0]).toEqual(['control', 75]);
+    expect(read({ running: 20, leaving: 11 })[0]).toEqual(['control', 30]);
+    expect(read({ running: 20, leaving: 11, queued: 11 })[0]).toEqual(['control', 18]);
   });
 
   it('takes no more than a quarter of the requests, however large the fleet is', () => {

@@ -192,6 +192,18 @@ describe('a create in doubt (P1)', () => {
       expect(stateAfter(adopted, offeredAgain(deadlineAt - 1, 30_000))).toBe('upgrading');
       expect(stateAfter(adopted, offeredAgain(deadlineAt, 30_000))).toBe('retrying');
     });
+
+    it('is over once a list that left it out shows it twice, and not where lists show collectors in upgrade (P2)', () => {
+      const shown = [1, 2, 3].map((at) => offeredAgain(t + at * 5 * minutes, 1_000));
+      const unknown = anUpgradingOne({ taskId: null });
+      const leftOut = (alive: boolean) => seen({ upgradable: false, alive }, t + 4 * minutes);
+      expect(stateAfter(adopted, ...shown)).toBe('retrying');
+      expect(stateAfter(unknown, ...shown)).toBe('upgrading');
+      expect(stateAfter(unknown, leftOut(true), ...shown)).toBe('retrying');
+      // A list leaves out who is not alive.
+      expect(stateAfter(unknown, leftOut(false), ...shown)).toBe('upgrading');
+      expect(stateAfter(unknown, offeredAgain(t + 35 * minutes, 1_000))).toBe('retrying');
+    });
   });
 });
 

@@ -226,6 +226,17 @@ describe('a poll that a row makes due, or postpones', () => {
     expect(afterFacts(verifying, wholeDay).progress).toMatchObject({ dueAt: t + 10 * minutes });
   });
 
+  it('is left to the next list only once before it, whatever rows come in between (P11)', () => {
+    const waiting = { dueAt: at + 1, freshAt: t, heartbeatAfter: t, startBy: null };
+    const awaited = { ...unchanged, isAwaited: true } as const;
+    const once = afterFacts(anUpgrade({ state: 'queued', ...waiting }), awaited, unchanged);
+    expect(once.progress).toMatchObject({ dueAt: at + 40 * seconds });
+    const later = at + 2 * minutes;
+    const row = { ...unchanged, until: later } as const;
+    const heard = afterFacts(once, row);
+    expect(afterFacts(heard, { ...awaited, until: later + minutes })).toBe(heard);
+  });
+
   const ending = anUpgradingOne({ dueAt: at + 1, ending: { kind: 'deadline' } });
   it.each([
     ['it is due', anUpgradingOne({ dueAt: at }), [changeHinted, unchanged]],

@@ -28,9 +28,10 @@ describe('an upgrade in the place of a corrupt record', () => {
   it('is watched and keeps its slot when it may be running, and gets no other task (P1, P2)', () => {
     const upgrade = repairUpgrade(corrupt, 'watch', of);
     expect(upgrade.progress).toMatchObject({ state: 'upgrading', taskId: null });
-    const seen = collectorSeen({ upgradable: true }, startedAt + 1_000);
+    const leftOut = collectorSeen({ upgradable: false }, startedAt + 1_000);
+    const seen = collectorSeen({ upgradable: true }, startedAt + 2_000);
     // The heartbeat may be the last one before its restart, so the second poll shows that it is over.
-    const over = afterFacts(upgrade, seen, seen);
+    const over = afterFacts(upgrade, leftOut, seen, seen);
     expect(over.progress.state).toBe('failed');
   });
 });
