@@ -33,7 +33,7 @@ interface Plant {
   readonly script?: (lua: string) => string;
 }
 
-export const unneeded = [
+const unneeded = [
   'reload',
   'steering',
   'notices',
@@ -44,6 +44,9 @@ export const unneeded = [
   'suspend',
   'clockWrong',
 ] as const;
+
+/** Nights that nothing steers: as cheap as their seeds are. */
+export const unsteered: SetupChanges = { without: unneeded.filter((kind) => kind !== 'reload') };
 
 /** The changes with which the nights from `firstSeed` on find a bug soon. */
 export function changesToFind(bug: PlantedBug): SetupChanges {
@@ -440,6 +443,7 @@ const plants = {
   },
   retriesByLane: {
     firstSeed: 12,
+    needs: ['reload'],
     // A retry that moves to another lane leaves a member under its former one, which is admitted and put back for ever.
     script: (lua) => lua.replace("redis.call('ZREM', retriesKey, id .. ':' .. formerLane)", ''),
   },

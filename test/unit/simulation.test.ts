@@ -4,7 +4,7 @@ import {
   changesToFind,
   isFoundInMemory,
   plantedBugs,
-  unneeded,
+  unsteered,
   whereFound,
 } from '../simulation/planted-bugs.ts';
 import { playSeeds } from '../simulation/play-seeds.ts';
@@ -15,11 +15,11 @@ import { addTotals, noTotals } from '../simulation/totals.ts';
 const seeds = { changes: {}, plant: null, untilFound: false };
 
 // The cheapest nights that bring every fault, and each promise a hundred times; `npm run simulate` plays thousands.
-const unsteered = [
+const plainNights = [
   65, 67, 71, 75, 88, 118, 120, 126, 136, 173, 187, 191, 202, 210, 226, 234, 236, 237, 242, 243, 245, 253, 61,
   264, 267, 271, 289, 294, 296, 300, 309, 321, 322, 323, 335, 336, 342, 362, 371, 388, 390, 391,
 ];
-const steered = [2457, 1535];
+const steeredNights = [2018, 2149, 2117, 2055, 2124];
 
 // Each has its first seed. One that is not found in so many nights has to be searched anew.
 const nightsMax = 5;
@@ -27,9 +27,9 @@ const nightsMax = 5;
 describe('the whole engine in simulated nights, judged by the service', () => {
   it('keeps the promises, whatever goes wrong and whatever people say', async () => {
     const totals = noTotals();
-    const changes = { without: unneeded.filter((kind) => kind !== 'reload') };
-    for (const from of unsteered) addTotals(totals, await playSeeds({ ...seeds, from, count: 1, changes }));
-    for (const from of steered) addTotals(totals, await playSeeds({ ...seeds, from, count: 1 }));
+    for (const from of plainNights)
+      addTotals(totals, await playSeeds({ ...seeds, from, count: 1, changes: unsteered }));
+    for (const from of steeredNights) addTotals(totals, await playSeeds({ ...seeds, from, count: 1 }));
 
     expect(totals.violations).toEqual([]);
     for (const promise of 'P1 P2 P3 P4 P5 P6 P7 P9 P10 P11 P14 P15 words'.split(' '))

@@ -1,15 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isFoundInMemory, plantedBugs, whereFound } from '../../simulation/planted-bugs.ts';
+import {
+  changesToFind,
+  isFoundInMemory,
+  plantedBugs,
+  unsteered,
+  whereFound,
+} from '../../simulation/planted-bugs.ts';
 import { playSeeds } from '../../simulation/play-seeds.ts';
 import { runNight } from '../../simulation/run-night.ts';
-import { drawSetup, realStoreFaults } from '../../simulation/setup.ts';
+import { changeSetup, drawSetup, realStoreFaults } from '../../simulation/setup.ts';
 import { openRedisForNights, startRedisForNights } from '../../simulation/store/open-redis.ts';
 import { addTotals, noTotals } from '../../simulation/totals.ts';
 
-const seeds = { changes: {}, plant: null, untilFound: false };
+const seeds = { changes: unsteered, plant: null, untilFound: false };
 
 // Cheap nights that bring every fault of a real store. `npm run simulate -- --store redis` plays more.
-const nights = [13058, 16284, 9595];
+const nights = [13058, 9595, 6290];
 
 let redisUrl = '';
 let stop = async (): Promise<void> => undefined;
@@ -36,7 +42,7 @@ describe('the whole engine in simulated nights on the scripts of a real Redis', 
     const lines = async () => {
       const reported: string[] = [];
       const trace = (at: number, who: string, words: string) => reported.push(`${at} ${who} ${words}`);
-      await runNight(drawSetup(13058), { redis: redis.ofNight(13058), trace });
+      await runNight(changeSetup(drawSetup(13058), unsteered), { redis: redis.ofNight(13058), trace });
       return reported;
     };
     const first = await lines();
@@ -50,7 +56,14 @@ describe('the whole engine in simulated nights on the scripts of a real Redis', 
     'finds the planted bug %s',
     async (plant) => {
       const { firstSeed: from } = whereFound[plant];
-      const totals = await playSeeds({ ...seeds, from, count: 1, plant, redisUrl });
+      const totals = await playSeeds({
+        ...seeds,
+        from,
+        count: 1,
+        changes: changesToFind(plant),
+        plant,
+        redisUrl,
+      });
 
       expect(totals.violations[0]?.promise).toBe('store');
     },
