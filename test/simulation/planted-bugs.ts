@@ -3,7 +3,9 @@ import type { VerbRequest } from '../../src/orchestrator/operations/operations.t
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { Answer, FleetService, ReservedCreate } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { GateProbe } from '../../src/orchestrator/ports/gate-probe.ts';
+import type { Outbox } from '../../src/orchestrator/ports/notifications.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
+import type { PolicyClaims } from '../../src/orchestrator/records/policy-claims.ts';
 import type { FleetCollector } from '../../src/rollout/model/collector.ts';
 import { isSearchGate, type Policy, type WaveRule } from '../../src/rollout/model/policy.ts';
 import type { Rollout, StoredView, WaveState } from '../../src/rollout/model/rollout.ts';
@@ -28,6 +30,8 @@ interface Plant {
   readonly fleet?: (fleet: FleetService) => FleetService;
   readonly configs?: (configs: Configs) => Configs;
   readonly gates?: (gates: GateProbe) => GateProbe;
+  readonly claims?: (claims: PolicyClaims) => PolicyClaims;
+  readonly outbox?: (outbox: Outbox) => Outbox;
   readonly verb?: (request: VerbRequest, rollout: Rollout) => VerbRequest;
   /** In the source of a script: only nights on a real store can find it. */
   readonly script?: (lua: string) => string;
@@ -441,6 +445,63 @@ const plants = {
     in: 'lead',
     store: (store) => withView(store, (view) => ({ ...view, nextRetryAt: 0 })),
   },
+  clocksTrusted: { firstSeed: 1011, needs: ['clockWrong'] },
+  orphansForgotten: { firstSeed: 17, needs: ['policyRemoved', 'policyRenamed'] },
+  missingPolicyUpgrades: {
+    firstSeed: 17,
+    needs: ['policyRemoved', 'policyRenamed'],
+    claims: (claims) => ({ ...claims, isMissing: () => false }),
+  },
+  claimsIgnored: {
+    firstSeed: 17,
+    needs: ['policyRemoved', 'policyRenamed'],
+    claims: (claims) => ({ ...claims, names: async () => [] }),
+  },
+  incidentsByName: {
+    firstSeed: 5,
+    needs: ['notices'],
+    // What comes again has the id of the first time.
+    outbox: withMessages((messages) =>
+      messages.map(({ receiver, notice }) => ({
+        receiver,
+        notice: { ...notice, id: notice.id.replace(/\/\d+\/(raised|over)$/, '/$1') },
+      })),
+    ),
+  },
+  noticesUnmarked: {
+    firstSeed: 58,
+    needs: ['notices'],
+    outbox: (outbox) => ({
+      ...outbox,
+      write: async (of, _mark, messages) => {
+        const { rollouts, policies } = await outbox.readAnnounced(0);
+        const before = 'rollout' in of ? rollouts.get(of.rollout) : policies.get(of.policy);
+        return outbox.write(of, before?.mark ?? null, messages);
+      },
+    }),
+  },
+  noticesNewestFirst: {
+    firstSeed: 3,
+    needs: ['notices'],
+    outbox: (outbox) => ({ ...outbox, read: async (of) => (await outbox.read(of)).toReversed() }),
+  },
+  noticesLost: {
+    firstSeed: 3,
+    needs: ['notices'],
+    outbox: withMessages((messages) => messages.slice(0, 1)),
+  },
+  runningListedEnds: {
+    firstSeed: 329,
+    in: 'step',
+    // Every list seems to have left an adopted one out.
+    store: (store) => ({
+      ...store,
+      loadUpgrades: async (...of) => {
+        const loaded = await store.loadUpgrades(...of);
+        return { ...loaded, upgrades: loaded.upgrades.map(asLeftOut) };
+      },
+    }),
+  },
   retriesByLane: {
     firstSeed: 12,
     needs: ['reload'],
@@ -490,6 +551,16 @@ export function plantInGates(bug: PlantedBug | null, gates: GateProbe): GateProb
   return plant.gates?.(gates) ?? gates;
 }
 
+export function plantInClaims(bug: PlantedBug | null, claims: PolicyClaims): PolicyClaims {
+  const plant: Partial<Plant> = bug === null ? {} : plants[bug];
+  return plant.claims?.(claims) ?? claims;
+}
+
+export function plantInOutbox(bug: PlantedBug | null, outbox: Outbox): Outbox {
+  const plant: Partial<Plant> = bug === null ? {} : plants[bug];
+  return plant.outbox?.(outbox) ?? outbox;
+}
+
 export function plantInConfigs(bug: PlantedBug | null, configs: Configs): Configs {
   const plant: Partial<Plant> = bug === null ? {} : plants[bug];
   return plant.configs?.(configs) ?? configs;
@@ -499,6 +570,20 @@ function withoutWait(upgrade: Upgrade): Upgrade {
   const { progress, tally } = upgrade;
   const isPutBack = progress.state === 'retrying' && tally.putBacks !== undefined;
   return isPutBack ? { ...upgrade, progress: { ...progress, dueAt: 0 } } : upgrade;
+}
+
+/** An outbox that gets other messages. */
+function withMessages(change: (messages: Parameters<Outbox['write']>[2]) => Parameters<Outbox['write']>[2]) {
+  return (outbox: Outbox): Outbox => ({
+    ...outbox,
+    write: (of, mark, messages) => outbox.write(of, mark, change(messages)),
+  });
+}
+
+function asLeftOut(upgrade: Upgrade): Upgrade {
+  const { progress } = upgrade;
+  if (progress.state !== 'upgrading' || progress.taskId !== null) return upgrade;
+  return { ...upgrade, progress: { unchangedAt: progress.startedAt, ...progress } };
 }
 
 const oneMore = (tripAbove: number | null) => (tripAbove === null ? null : tripAbove + 1);

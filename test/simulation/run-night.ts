@@ -146,7 +146,13 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   const brakes = makeBrakes((config) => configs[config] ?? []);
   const beatChances = makeChances(setup.seed, 'beats');
   const awaitAdmission: Array<() => void> = [];
-  const progress = makeProgressJudge({ now: scheduler.now, verdicts, seen });
+  const progress = makeProgressJudge({
+    ...{ now: scheduler.now, verdicts, seen },
+    pages: () =>
+      Math.max(
+        ...Object.values(services).map(({ collectors, habits }) => collectors.size / habits.pageRowsMax),
+      ),
+  });
   const judge = makeCreateJudge({
     brakes,
     missingForMs: (policy) => scheduler.now() - (night.missingSince(policy) ?? scheduler.now()) - staleMs,

@@ -21,7 +21,8 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
   const { id } = of.rollout;
   const now = scheduler.now();
   const view = await loadRolloutSummary(night, id, now);
-  if (view === undefined) return verdicts.check('P9', false, `${id} is gone`);
+  // Meanwhile the store may have lost it.
+  if (view === undefined) return verdicts.check('P9', !night.seen.all.has(id), `${id} is gone`);
   for (const [index, { counts }] of view.waves.entries()) {
     const members = [...of.upgrades.values()].filter(({ identity: { wave } }) => wave === index);
     for (const state of upgradeStates) {

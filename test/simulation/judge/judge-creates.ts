@@ -25,6 +25,10 @@ export interface CreateOf {
 export interface CreateJudge {
   leaves(create: CreateOf): void;
   arrives(create: CreateOf): void;
+  /** The service refuses it, and not because of the task that runs. */
+  misleads(create: CreateOf): void;
+  /** A list leaves it out, however it is. */
+  hides(account: Account, collectorId: number): void;
   /** After the service has acted on it. */
   started(create: CreateOf): void;
   answered(create: CreateOf): void;
@@ -61,11 +65,22 @@ export function makeCreateJudge(parts: {
   /** The policy by which a create left. */
   const leftBy = new Map<string, Policy>();
   const unknownTasks = new Set<TaskModel>();
+  /**
+   * Where lists show collectors in upgrade, nothing tells of these: their creates got no answer, and then a list left them
+   * out by mistake, or the next create got a wrong answer.
+   */
+  const hiddenTasks = new Set<TaskModel>();
   const keyOf = ({ rolloutId, collectorId }: CreateOf) => `${rolloutId}/${collectorId}`;
 
   const isKnown = ({ rolloutId, collectorId }: TaskModel): boolean => {
     const state = seen.all.get(rolloutId ?? '')?.upgrades.get(collectorId)?.progress.state;
     return state === 'starting' || state === 'upgrading' || state === 'verifying';
+  };
+
+  const hideTask = (account: Account, collectorId: number): void => {
+    const { collectors, habits } = services[account];
+    const task = collectors.get(collectorId)?.task ?? null;
+    if (habits.listsRunning && task !== null) hiddenTasks.add(task);
   };
 
   return {
@@ -193,6 +208,8 @@ export function makeCreateJudge(parts: {
         collector?.task === null && isSameBuild(collector.restartsInto ?? '', toBuild) && !isUnsettled;
       verdicts.check('P1', !isNearlyThere, `${who}, which restarts into ${toBuild}`);
     },
+    misleads: ({ collectorId, account }) => hideTask(account, collectorId),
+    hides: (account, collectorId) => hideTask(account, collectorId),
     started: (create) => {
       const { rolloutId, collectorId, account } = create;
       const service = services[account];
@@ -208,6 +225,7 @@ export function makeCreateJudge(parts: {
         (task) =>
           task.rolloutId === rolloutId &&
           !unknownTasks.has(task) &&
+          !hiddenTasks.has(task) &&
           service.collectors.get(task.collectorId)?.build !== task.toBuild &&
           // On one that is gone nothing runs, whatever the service still says of its task.
           service.collectors.get(task.collectorId)?.deletedAt === null,

@@ -45,14 +45,22 @@ const effortLimits: readonly EffortLimit[] = [
   { kind: 'events', windowMs: hourMs, base: 500, byOpenUpgrade: 50 },
 ];
 
+// A scan reads two lists, up to three times each where rows have no order, and the minute may have two of them.
+const pagesShare = 12;
+
+const countEvery = 10;
+
 export function makeProgressJudge({
   now,
   verdicts,
   seen,
+  pages,
 }: {
   readonly now: () => number;
   readonly verdicts: Verdicts;
   readonly seen: Pick<SeenRollouts, 'all'>;
+  /** How many pages the lists of the fleet have. */
+  readonly pages: () => number;
 }): ProgressJudge {
   const changesOf = new Map<string, readonly number[]>();
   const putBacksOf = new Map<string, readonly number[]>();
@@ -72,7 +80,7 @@ export function makeProgressJudge({
     most.set(what, Math.max(most.get(what) ?? 0, count / max));
     verdicts.check('progress', count <= max, count <= max ? '' : words());
   };
-  const windows = effortLimits.map((limit) => ({ limit, began: now(), count: 0 }));
+  const windows = effortLimits.map((limit) => ({ limit, began: now(), count: 0, open: 0 }));
   const countOpen = (): number => {
     let open = 0;
     for (const { rollout, upgrades } of seen.all.values())
@@ -109,16 +117,19 @@ export function makeProgressJudge({
         if (now() - window.began >= limit.windowMs) {
           window.began = now();
           window.count = 0;
+          window.open = 0;
         }
         window.count += 1;
+        // Those that end within it count, and those of a rollout that is lost.
+        if (window.count % countEvery === 1) window.open = Math.max(window.open, countOpen());
         // Most windows stay below what they may have without any upgrade.
         if (window.count <= limit.base / 4) continue;
-        const { count } = window;
-        const open = countOpen();
+        const { count, open } = window;
         const minutes = limit.windowMs / minuteMs;
         judge(`${kind} in ${minutes} min`, {
           count,
-          max: limit.base + limit.byOpenUpgrade * open,
+          max:
+            limit.base + limit.byOpenUpgrade * open + (limit.kind === 'requests' ? pagesShare * pages() : 0),
           words: () => `${count} ${kind} in ${minutes} minutes for ${open} open upgrades`,
         });
       }

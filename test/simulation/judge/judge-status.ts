@@ -96,7 +96,8 @@ async function judgeStatus(night: Night, of: SeenRollout): Promise<readonly Acti
   const { store, register } = planted(night.plant, 'status', night);
   const stored = await loadRolloutSummary({ store, register }, id, now);
   if (stored === undefined) {
-    verdicts.check('P9', false, `${id} is gone`);
+    // Meanwhile the store may have lost it.
+    verdicts.check('P9', !night.seen.all.has(id), `${id} is gone`);
     return [];
   }
   const view = { ...stored, isPolicyMissing: night.missingSince(of.rollout.policy.name) !== undefined };

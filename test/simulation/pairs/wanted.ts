@@ -2,28 +2,53 @@ import { changeFaults, type FaultKind, highestOf, type Setup } from '../setup.ts
 import { cannotMeet } from './cannot-meet.ts';
 import { allPairs, type HappeningKind, isState, type Pair, type StateKind, wordKinds } from './kinds.ts';
 
-/** What comes seldom, however it is wanted. */
-const rareKinds: ReadonlySet<HappeningKind | StateKind> = new Set<HappeningKind | StateKind>([
+/** They need gates that are asked, which is once in a wave. */
+const ofGates: ReadonlySet<HappeningKind | StateKind> = new Set<FaultKind>([
   'gateErrors',
   'gateMisses',
   'searchFails',
   'searchLate',
-  'endsUnknown',
-  'rollout superseded',
 ]);
-const rareWeight = 4;
+
+/** Each collector of a rollout brings them once. */
+const ofCreates: ReadonlySet<HappeningKind | StateKind> = new Set<FaultKind>([
+  'createAnswerLost',
+  'createNotDone',
+  'createRefused',
+  'upgradedByHand',
+  'taskFails',
+  'taskStuck',
+  'taskLost',
+  'taskOtherBuild',
+  'taskIntermediate',
+  'taskLateSuccess',
+  'badStratum',
+  'badCluster',
+  'silenced',
+]);
+
+const rareStates: ReadonlySet<HappeningKind | StateKind> = new Set<StateKind>([
+  'rollout superseded',
+  'rollout rolledBack',
+  'rollout finishedWithFailures',
+]);
+
+/** How many times a pair is wanted: what needs two things that come seldom is met seldom. */
+function weightOf({ happening, other }: Pair): number {
+  const isWithGate = ofGates.has(happening) || ofGates.has(other);
+  const isWithCreate = ofCreates.has(happening) || ofCreates.has(other);
+  if (isWithGate) return isWithCreate ? 8 : 4;
+  return rareStates.has(other) ? 3 : isWithCreate ? 2 : 1;
+}
 
 /** Pairs that can meet, rare ones several times, in an order in which neighbours differ in both halves. */
 const candidates: readonly Pair[] = shuffled(
   allPairs
     .filter((pair) => cannotMeet(pair) === undefined)
-    .flatMap((pair) => {
-      const isRare = rareKinds.has(pair.happening) || rareKinds.has(pair.other);
-      return Array.from({ length: isRare ? rareWeight : 1 }, () => pair);
-    }),
+    .flatMap((pair) => Array.from({ length: weightOf(pair) }, () => pair)),
 );
 
-const wantedByNight = 6;
+const wantedByNight = 8;
 
 /**
  * The pairs that a night is steered to, by its seed alone: consecutive nights want one after the other of all pairs. A calm
@@ -75,14 +100,6 @@ const isDrawnElsewhere: ReadonlySet<HappeningKind> = new Set<FaultKind>([
   'listsRunning',
   'listsMoving',
   'endsUnknown',
-]);
-
-/** They need gates that are asked. */
-const ofGates: ReadonlySet<HappeningKind> = new Set<FaultKind>([
-  'gateErrors',
-  'gateMisses',
-  'searchFails',
-  'searchLate',
 ]);
 
 const words: ReadonlySet<HappeningKind> = new Set(wordKinds);

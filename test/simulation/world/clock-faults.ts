@@ -27,7 +27,11 @@ export function planClockFaults(
       deposeLater(daemon.process.name);
     };
     for (let index = 0; index < Math.round(setup.faults[kind]); index += 1)
-      scheduler.at(startsAt + chances.between(0, setup.troubleMs), andNote);
+      scheduler.at(startsAt + chances.between(0, setup.troubleMs), () => {
+        // A create that is about to leave must not leave after a suspension.
+        if (chances.hit(0.4)) andNote();
+        else night.afterNextAdmission(() => scheduler.at(scheduler.now() + chances.int(0, 4_000), andNote));
+      });
     steering.able(kind, andNote);
   };
   often('suspend', ({ process }) =>

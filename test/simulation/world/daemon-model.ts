@@ -22,13 +22,20 @@ import { isWatched } from '../../../src/rollout/upgrade/evolve.ts';
 import { anApiBudgetStatus } from '../../support/builders.ts';
 import { makeChances } from '../chances.ts';
 import type { Night } from '../night.ts';
-import { type PlantContext, planted, plantInConfigs, plantInGates, plantInVerb } from '../planted-bugs.ts';
+import {
+  type PlantContext,
+  planted,
+  plantInClaims,
+  plantInConfigs,
+  plantInGates,
+  plantInVerb,
+} from '../planted-bugs.ts';
 import { doubtsClocks, readsAnew } from '../setup.ts';
 import { slotOf } from './config-model.ts';
 import { makeFleetPort } from './fleet-port.ts';
 import type { JobModel } from './job-model.ts';
 import { accessIdHash, type ProcessModel } from './process-model.ts';
-import { makeConfigRegisterPort, makeRegisterPort, makeStorePort } from './store-port.ts';
+import { makeConfigRegisterPort, makeRegisterPort, makeScanBookPort, makeStorePort } from './store-port.ts';
 
 /** One life of a daemon: the real engine on ports of the world. */
 export interface DaemonModel {
@@ -149,13 +156,14 @@ export function makeDaemonModel(
   });
   const sharedAttributes = makeSharedAttributes();
   const policies = rollouts.map(({ name }) => name);
-  const claims = makePolicyClaims({ scans: night.scans, clock, policies, configs });
+  const scans = setup.features.steering ? makeScanBookPort(night, process) : night.scans;
+  const claims = plantInClaims(night.plant, makePolicyClaims({ scans, clock, policies, configs }));
   const partsOf = (context: PlantContext) => ({
     ...(night.plant === 'olderConfigScans' ? {} : { configs }),
     ...(night.plant === 'accountIgnored' ? {} : { accounts }),
     ...planted(night.plant, context, { store: port, register: registerPort, fleet: fleetPort }),
     sharedAttributes,
-    scans: night.scans,
+    scans,
     claims,
     forecast: () => [],
     clock,
@@ -176,6 +184,7 @@ export function makeDaemonModel(
   };
   const trustedSince = () => clock.now() - (scheduler.now() - rejoinedAt());
   const renamesPolicies = setup.faults.policyRenamed > 0 || setup.faults.policyRemoved > 0;
+  const givesWay = renamesPolicies || (setup.features.steering && setup.faults.otherAccount > 0);
   const leadParts = {
     ...partsOf('lead'),
     observations,
@@ -190,9 +199,10 @@ export function makeDaemonModel(
     trustedSince,
     queue: leadParts.queue,
   };
-  const clockChecks = doubtsClocks(setup)
-    ? { isClockRight: process.isClockRight, compareClocks: process.compareClocks }
-    : {};
+  const clockChecks =
+    doubtsClocks(setup) && night.plant !== 'clocksTrusted'
+      ? { isClockRight: process.isClockRight, compareClocks: process.compareClocks }
+      : {};
   const stepParts = { ...partsOf('step'), trustedSince, ...clockChecks };
   const partsOfSteps = new Map<string, StepParts>();
   const stepPartsOf = (rolloutId: string): StepParts => {
@@ -235,7 +245,8 @@ export function makeDaemonModel(
     let wakeAt = Number.POSITIVE_INFINITY;
     try {
       const active = await leadParts.store.activeRolloutIds(leadParts.policies);
-      const orphans = renamesPolicies ? await findOrphans(leadParts) : [];
+      const orphans =
+        renamesPolicies && night.plant !== 'orphansForgotten' ? await findOrphans(leadParts) : [];
       for (const rolloutId of [...active, ...orphans.map(({ id }) => id)]) {
         const at = await reconcile(leadParts, rolloutId, fence, isFirst ? 0 : overdueMs).catch(
           (error: unknown) => {
@@ -318,7 +329,7 @@ export function makeDaemonModel(
           await process.wait(5);
           continue;
         }
-        const isAwaited = renamesPolicies && (await isAnotherAwaited());
+        const isAwaited = givesWay && (await isAnotherAwaited());
         if (isAwaited && scheduler.now() >= turnEndsAt) return giveWay();
         const turnLeftMs = isAwaited ? Math.max(0, turnEndsAt - scheduler.now()) : Number.POSITIVE_INFINITY;
         const lostMs = Math.max(lookWhileLostMs, jobs.lostDueAt() + overdueMs - clock.now());
@@ -335,8 +346,8 @@ export function makeDaemonModel(
 }
 
 /** Whether it takes jobs, and leads: not while its clock is wrong. */
-export function mayWork({ setup }: Pick<Night, 'setup'>, process: ProcessModel): boolean {
-  return !doubtsClocks(setup) || process.isClockRight();
+export function mayWork({ setup, plant }: Pick<Night, 'setup' | 'plant'>, process: ProcessModel): boolean {
+  return !doubtsClocks(setup) || plant === 'clocksTrusted' || process.isClockRight();
 }
 
 function isAnyWatched({ seen }: Night): boolean {

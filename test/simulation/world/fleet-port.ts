@@ -215,6 +215,7 @@ function sendCreate(way: Way, create: CreateOf): Promise<ServedAnswer<unknown>> 
     scheduler.at(leftAt + timeoutMs, () => answer(unavailable('no answer within 30s')));
     scheduler.at(leftAt + travelMs(), () => {
       if (isNotDone) return answer(unavailable('HTTP 503'));
+      if (refusal !== null && refusal !== 'collector.in.upgrading') judge.misleads(create);
       const result = refusal === null ? arrive(way, create) : refused(refusal);
       night.trace(
         'service',

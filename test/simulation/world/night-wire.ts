@@ -39,6 +39,10 @@ export function drawWire(night: Night, { name, host: { account } }: ProcessModel
     const shown = gateway.listed(collectors);
     if (pageRowsMax < shown.length) struck('pagesCapped');
     if (listsRunning) struck('listsRunning');
+    if (listsRunning && shown.length < collectors.length) {
+      const there = new Set(shown);
+      for (const each of collectors) if (!there.has(each)) night.judge.hides(account, each.facts.id);
+    }
     if (night.strikes('listsShuffled', shuffles)) return shown.toSorted(by(() => shuffles.next()));
     if (!isMoving || !night.isTroubled()) return shown;
     struck('listsMoving');

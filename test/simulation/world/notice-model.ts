@@ -6,6 +6,7 @@ import type { Receiver } from '../../../src/rollout/model/receiver.ts';
 import { makeChances } from '../chances.ts';
 import type { NoticeJudge } from '../judge/judge-notices.ts';
 import { InjectedFault, type Night } from '../night.ts';
+import { plantInOutbox } from '../planted-bugs.ts';
 import { makeOutboxModel } from './outbox-model.ts';
 import type { ProcessModel } from './process-model.ts';
 
@@ -111,7 +112,13 @@ export function makeNoticeModel(
       job = own;
       const { clock } = by.process;
       void deliver(
-        { outbox: reach(by.process), send, receivers: [desk], clock, sink: by.sink },
+        {
+          outbox: plantInOutbox(night.plant, reach(by.process)),
+          send,
+          receivers: [desk],
+          clock,
+          sink: by.sink,
+        },
         desk.name,
         never,
       )
@@ -138,7 +145,7 @@ export function makeNoticeModel(
         await announce({
           ...parts,
           sink,
-          outbox: reach(process),
+          outbox: plantInOutbox(night.plant, reach(process)),
           receivers: [desk],
           reportsOf: () => [],
           queue: { wake: async () => start(scheduler.now() + chances.int(1, 500)) },

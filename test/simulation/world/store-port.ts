@@ -5,6 +5,7 @@ import type {
   RolloutStore,
   UpgradeChange,
 } from '../../../src/orchestrator/ports/rollout-store.ts';
+import type { ScanBook } from '../../../src/orchestrator/ports/scan-book.ts';
 import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
 import type { Rollout } from '../../../src/rollout/model/rollout.ts';
 import { makeChances } from '../chances.ts';
@@ -111,6 +112,11 @@ export function makeStorePort(night: Night, process: ProcessModel, reach: Reach)
 
 export function makeRegisterPort(night: Night, process: ProcessModel, reach: Reach): FleetRegister {
   return eachThrough(makeCall(night, process, reach), reach.register);
+}
+
+/** The book of scans, which is in the store as well. */
+export function makeScanBookPort(night: Night, process: ProcessModel): ScanBook {
+  return eachThrough(makeCall(night, process, undefined, 'scans'), night.scans);
 }
 
 /** The same port, each of whose calls goes this way. */
