@@ -78,7 +78,7 @@ const plants = {
       }),
   },
   gateOffByOne: {
-    firstSeed: 26,
+    firstSeed: 91,
     store: (store) => ({
       ...withWaves(store, (wave) => {
         const { maxFailures } = wave;
@@ -125,7 +125,7 @@ const plants = {
     store: (store) => withPolicy(store, (policy) => ({ ...policy, windows: [], freezes: [] })),
   },
   heldCollectorStarted: {
-    firstSeed: 162,
+    firstSeed: 200,
     register: (register, context) =>
       context === 'operator'
         ? register

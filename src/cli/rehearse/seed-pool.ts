@@ -20,8 +20,8 @@ export interface SeedPool {
 
 const processesMax = 16;
 
-/** Starting a process takes as long as playing a rollout of this many collectors. */
-const worthProcess = 5_000;
+/** Starting a process takes half as long as playing a rollout of this many collectors. */
+const worthProcess = 1_000;
 
 export interface SeedPoolParts {
   readonly scene: Scene;

@@ -79,8 +79,8 @@ describe('upwave rehearse', () => {
     const of = ['rehearse', '--fleet', fleet, '--build', '19.536-4', '--json', '--at', '2026-11-22T21:00Z'];
     const few = JSON.parse((await desk.call(...of, '--seeds', '2')).out);
     expect(few).toMatchObject({ targetBuild: '19.536-4', harmed: { worst: 0 } });
-    const many = JSON.parse((await desk.call(...of, '--seeds', '45')).out);
-    expect(many.seeds).toBe(45);
+    const many = JSON.parse((await desk.call(...of, '--seeds', '10')).out);
+    expect(many.seeds).toBe(10);
     expect(many.planned).toBe(few.planned);
   });
 

@@ -47,7 +47,7 @@ describe('the store in Redis, the same with each script sent twice, and its mode
         expect(once).toEqual(model);
         expect(twice).toEqual(model);
       }),
-      { numRuns: 120 },
+      { numRuns: 60 },
     );
   });
 });

@@ -23,8 +23,6 @@ describe('ends that lists show', () => {
   it.each<[string, FleetPlay]>([
     ['one build, and no other on offer', fleetOn(1, 1)],
     ['one build of six', fleetOn(1, 6)],
-    ['two builds, and no other on offer', fleetOn(2, 2)],
-    ['four builds, and no other on offer', fleetOn(4, 4)],
     ['six builds, and few collectors on one of them', fleetOn(6, 6, 3)],
     [
       'four builds, where the service lists no downgrades',
@@ -45,16 +43,10 @@ describe('ends that lists show', () => {
     expect(requestsPerUpgrade).toBeLessThan(4.6);
   });
 
-  it.each([
-    { collectors: 600, slots: 100, requests: 2.5 },
-    { collectors: 1_000, slots: 1_000, requests: 2.1 },
-  ])(
-    'cost $requests requests an upgrade at most: $collectors with $slots slots, and no slot idles for long',
-    async (goal) => {
-      const scenario = scenarioOf({ collectors: goal.collectors, durations });
-      const { requestsPerUpgrade, overGreedy } = await playVirtually({ scenario, slots: goal.slots });
-      expect(requestsPerUpgrade).toBeLessThanOrEqual(goal.requests);
-      expect(overGreedy).toBeLessThanOrEqual(1.02);
-    },
-  );
+  it('cost 2.5 requests an upgrade at most with 100 slots, and no slot idles for long', async () => {
+    const scenario = scenarioOf({ collectors: 600, durations });
+    const { requestsPerUpgrade, overGreedy } = await playVirtually({ scenario, slots: 100 });
+    expect(requestsPerUpgrade).toBeLessThanOrEqual(2.5);
+    expect(overGreedy).toBeLessThanOrEqual(1.02);
+  });
 });
