@@ -30,6 +30,7 @@ import { makeRedisStores, type RedisForNight } from './store/redis-stores.ts';
 import { planClockFaults } from './world/clock-faults.ts';
 import { makeConfigModel } from './world/config-model.ts';
 import { type DaemonModel, makeDaemonModel, mayWork } from './world/daemon-model.ts';
+import { rowsPerPage } from './world/fleet-port.ts';
 import { makeGateModel } from './world/gate-model.ts';
 import { makeGatewayModel } from './world/gateway-model.ts';
 import { type HostModel, planHostChanges } from './world/host-changes.ts';
@@ -150,7 +151,9 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     ...{ now: scheduler.now, verdicts, seen },
     pages: () =>
       Math.max(
-        ...Object.values(services).map(({ collectors, habits }) => collectors.size / habits.pageRowsMax),
+        ...Object.values(services).map(
+          ({ collectors, habits }) => collectors.size / Math.min(rowsPerPage, habits.pageRowsMax),
+        ),
       ),
   });
   const judge = makeCreateJudge({
@@ -355,7 +358,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   const noticeJudge = makeNoticeJudge({ verdicts, seen });
   if (setup.features.notices) night.notices = makeNoticeModel(night, noticeJudge, () => alive());
   const isServed = (of: SeenRollout): boolean =>
-    alive().some(({ process: { host } }) => host.account === of.account && !isLeftAlone(night, of, host));
+    alive().every(({ process: { host } }) => host.account === of.account && !isLeftAlone(night, of, host));
   const look = watchStatus(night, (of) => !isServed(of));
   const daemons: DaemonModel[] = [];
   const alive = () => daemons.filter(({ process }) => process.isAlive());

@@ -63,17 +63,21 @@ async function measureDataFlow(
     names?: CurrentNames,
   ): Promise<DataFlowVerdict & { readonly windowMs: DurationMs }> => {
     const flow = askDataFlow(gate, upgrades, parts.clock.now(), names);
-    if ('detail' in flow) return { answer: { kind: 'error', detail: flow.detail }, silent: [], windowMs: 0 };
+    const nothing = { silent: [], quiet: 0 };
+    if ('detail' in flow) return { answer: { kind: 'error', detail: flow.detail }, ...nothing, windowMs: 0 };
     const windowMs = flow.after.to - flow.after.from;
     const counted = await parts.gates.ask({ gate, summary, flow }, signal);
-    if (counted.kind !== 'counts') return { answer: counted, silent: [], windowMs };
+    if (counted.kind !== 'counts') return { answer: counted, ...nothing, windowMs };
     return { ...judgeDataFlow(upgrades, counted, names), windowMs };
   };
-  let { answer, silent, windowMs } = await count();
-  if (silent.length > 0 || (answer.kind === 'value' && answer.value < gate.atLeast)) {
-    const names = await readNames(parts, upgrades, signal);
+  const first = await count();
+  let { answer, silent, windowMs } = first;
+  const isLow = silent.length > 0 || (answer.kind === 'value' && answer.value < gate.atLeast);
+  if (isLow || first.quiet > 0) {
+    // One that was quiet before and is gone now would show nothing by another name either.
+    const names = await readNames(parts, isLow ? upgrades : [], signal);
     if (typeof names === 'string') return { kind: 'error', detail: names };
-    if (upgrades.some(({ identity }) => names.get(identity.collectorId) !== identity.collectorName))
+    if (upgrades.some((upgrade) => isRenamed(upgrade, names)))
       ({ answer, silent, windowMs } = await count(names));
   }
   if (signal.aborted) return answer;
@@ -87,8 +91,14 @@ async function measureDataFlow(
   return answer;
 }
 
+function isRenamed({ identity: { collectorId, collectorName } }: Upgrade, names: CurrentNames): boolean {
+  return (names.get(collectorId) ?? collectorName) !== collectorName;
+}
+
 /**
- * Reads the current names. Messages are counted by name, so a renamed collector only seems to deliver less (P14).
+ * Reads the current names. Messages are counted by name, so a renamed collector only seems to deliver less, or to have
+ * delivered nothing before (P14).
+ * @param upgrades those whose names are needed
  * @returns the names, or a text that tells why they are unknown
  */
 async function readNames(

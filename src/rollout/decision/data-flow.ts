@@ -22,6 +22,8 @@ export interface DataFlowQuestion {
 export interface DataFlowVerdict {
   readonly answer: Exclude<GateAnswer, { kind: 'counts' }>;
   readonly silent: ReadonlyArray<{ readonly upgrade: Upgrade; readonly before: number }>;
+  /** Collectors with too few earlier messages to compare. They may have had another name. */
+  readonly quiet: number;
 }
 
 /** The present name by collector: messages after a rename have that name. */
@@ -80,14 +82,15 @@ export function judgeDataFlow(
   });
   const nowOf = (upgrade: Upgrade) => messagesOf(upgrade, after);
   const silent = delivered.filter(({ upgrade }) => nowOf(upgrade) === 0);
+  const quiet = upgrades.length - delivered.length;
   const detail = `${delivered.length} of ${upgrades.length} delivered before, ${silent.length} of them nothing now`;
   if (delivered.length === 0)
     return {
       answer: { kind: 'error', detail: 'its collectors delivered too little before to compare' },
-      silent,
+      ...{ silent, quiet },
     };
   const value = sumOf(delivered, ({ upgrade }) => nowOf(upgrade)) / sumOf(delivered, (each) => each.before);
-  return { answer: { kind: 'value', value, detail }, silent };
+  return { answer: { kind: 'value', value, detail }, silent, quiet };
 }
 
 /** Its name in the plan, and its later name. */

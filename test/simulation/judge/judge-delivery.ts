@@ -25,9 +25,9 @@ export function judgeDelivery(
     const collector = collectors.get(identity.collectorId);
     if (identity.wave !== index || progress.state !== 'succeeded' || collector === undefined) continue;
     const { delivery, about, formerNames } = collector;
-    // What it delivered under a name from before its plan, nobody can know: too little to compare.
+    // What it delivered under a name from before its plan, or between two renames, nobody can know: too little to compare.
     const [firstName = about] = formerNames;
-    if (firstName.name !== identity.collectorName) continue;
+    if (firstName.name !== identity.collectorName || formerNames.length > 1) continue;
     const wasSteady = isSteadyUntil(delivery, (tally.firstStartedAt ?? progress.endedAt) - skewMs);
     const isSilent = wasSteady && isSilentSince(delivery, progress.endedAt + skewMs);
     verdicts.check('P14', !isSilent, `${name} although ${identity.collectorId} delivers nothing any more`);

@@ -70,8 +70,11 @@ export function makeNoticeJudge({
             `nobody was told of the end of ${rollout.id}`,
           );
         if (rollout.state !== 'held' || rollout.endedAt !== null) continue;
+        // A leader of another account tells why the rollout waits for it.
         const open = [...arrived].some(
-          ([incident, phase]) => incident.startsWith(`${rollout.id}/held/`) && phase === 'raised',
+          ([incident, phase]) =>
+            phase === 'raised' &&
+            ['held', 'otherAccount'].some((why) => incident.startsWith(`${rollout.id}/${why}/`)),
         );
         check(open, `nobody was told that ${rollout.id} is held`);
       }

@@ -45,8 +45,8 @@ const effortLimits: readonly EffortLimit[] = [
   { kind: 'events', windowMs: hourMs, base: 500, byOpenUpgrade: 50 },
 ];
 
-// A scan reads two lists, up to three times each where rows have no order, and the minute may have two of them.
-const pagesShare = 12;
+// A scan reads two lists, where rows have no order up to three times and 20 requests each; a minute may have three scans.
+const scanRequests = { base: 3 * 2 * 20, byPage: 3 * 2 * 3 };
 
 const countEvery = 10;
 
@@ -129,7 +129,9 @@ export function makeProgressJudge({
         judge(`${kind} in ${minutes} min`, {
           count,
           max:
-            limit.base + limit.byOpenUpgrade * open + (limit.kind === 'requests' ? pagesShare * pages() : 0),
+            limit.base +
+            limit.byOpenUpgrade * open +
+            (limit.kind === 'requests' ? scanRequests.base + scanRequests.byPage * pages() : 0),
           words: () => `${count} ${kind} in ${minutes} minutes for ${open} open upgrades`,
         });
       }

@@ -27,7 +27,7 @@ const refusals = [
 ] as const;
 
 // The service's pages are larger, and so are its fleets.
-const rowsPerPage = 25;
+export const rowsPerPage = 25;
 
 // Three heartbeats.
 const wellWithinMs = 45_000;

@@ -80,7 +80,10 @@ export function makeNoticeModel(
     const write: Outbox['write'] = async (of, mark, messages) => {
       const result = await outbox.write(of, mark, messages);
       if (result === 'stale') return result;
-      for (const { notice } of messages) judge.announced(notice);
+      for (const { notice } of messages) {
+        night.trace(process.name, () => `announces ${notice.id}`);
+        judge.announced(notice);
+      }
       waiting ||= messages.length > 0;
       return result;
     };

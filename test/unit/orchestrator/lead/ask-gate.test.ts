@@ -26,9 +26,14 @@ const names = ['web-1', 'web-2', 'web-3'];
 /**
  * A wave of three that soaked, each of which delivered 100 messages before.
  * @param after what they deliver by now, by the names under which it comes
+ * @param delivering the names under which they delivered before
  * @param inventory their names by now; undefined: the service does not answer
  */
-async function aMeasuredWave(after: Record<string, number>, inventory: readonly string[] | undefined) {
+async function aMeasuredWave(
+  after: Record<string, number>,
+  inventory: readonly string[] | undefined,
+  delivering: readonly string[] = names,
+) {
   const gate = aDataFlowGate({ atLeast: 0.5 });
   const upgrades = names.map((collectorName, index) =>
     anUpgrade(
@@ -55,7 +60,7 @@ async function aMeasuredWave(after: Record<string, number>, inventory: readonly 
     asked.push(flow?.names ?? []);
     const of = (counts: Readonly<Record<string, number>>): MessageCounts =>
       new Map(Object.entries(counts).filter(([name]) => flow?.names.includes(name) === true));
-    const before = of(Object.fromEntries(names.map((name) => [name, 100])));
+    const before = of(Object.fromEntries(delivering.map((name) => [name, 100])));
     return { kind: 'counts', before, after: of(after), detail: '' };
   };
   const view = aView({ rollout, waves: [aSummary({ succeeded: 3 })] });
@@ -94,6 +99,19 @@ describe('a collector whose messages are missing', () => {
     const { lost, answers } = await aMeasuredWave({ 'web-1': 100, 'web-2': 100 }, inventory);
     expect(lost).toEqual([]);
     expect(answers).toMatchObject({ verdict: 'error', detail: expect.stringContaining(detail) });
+  });
+
+  it('counts as silent when it was renamed before its upgrade, and delivered under its new name', async () => {
+    const renamed = ['web-1', 'web-2', 'db-3'];
+    const { lost, asked } = await aMeasuredWave({ 'web-1': 100, 'web-2': 100 }, renamed, renamed);
+    expect(lost).toEqual(['web-3']);
+    expect(asked.at(-1)).toContain('db-3');
+  });
+
+  it('is no failure when it was quiet before and is gone', async () => {
+    const present = ['web-1', 'web-2'];
+    const { lost, answers } = await aMeasuredWave({ 'web-1': 100, 'web-2': 100 }, present, present);
+    expect([lost, answers?.verdict]).toEqual([[], 'met']);
   });
 
   it('is not searched for while the wave delivers enough messages', async () => {
