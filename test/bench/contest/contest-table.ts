@@ -52,7 +52,7 @@ export function renderContest(contest: Contest, standings: readonly Standing[], 
         fixed(2),
         goals.requestsPerUpgrade[binds],
       ),
-      row('answers 429', ({ throttled }) => throttled, fixed(0), goals.throttled),
+      row('answers 429, most in a run', ({ throttled }) => throttled, fixed(0), goals.throttled),
       row('end known after, median (s)', ({ seenDelayMedianMs }) => seenDelayMedianMs / 1_000, seconds),
       row('end known after, p95 (s)', ({ seenDelayP95Ms }) => seenDelayP95Ms / 1_000, seconds),
       row(
