@@ -58,7 +58,7 @@ export interface Night {
   readonly store: RolloutStore;
   readonly register: FleetRegister;
   readonly scans: ScanBook;
-  /** Undefined where nobody is told. */
+  /** Undefined in nights without notifications. */
   notices: NoticeModel | undefined;
   readonly gates: GateModel;
   /** Since when no living daemon's config has a policy of this name, in true time; undefined: one has. */

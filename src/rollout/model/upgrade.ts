@@ -183,7 +183,7 @@ export interface UpgradingProgress {
   readonly startedAt: EpochMs;
   /** When it was last seen running. */
   readonly polledAt: EpochMs;
-  /** When a list last showed it unchanged. */
+  /** When a list last showed it unchanged; of an adopted one, when a list of upgradable collectors last left it out. */
   readonly unchangedAt?: EpochMs;
   readonly deadlineAt: EpochMs;
   readonly dueAt: EpochMs;

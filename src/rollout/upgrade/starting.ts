@@ -14,6 +14,7 @@ import {
   defer,
   type EvolveContext,
   fail,
+  noteLeftOut,
   pollAgain,
   putBack,
   retryOrFail,
@@ -22,7 +23,6 @@ import {
   to,
   verifyLate,
 } from './transitions.ts';
-import { noteLeftOut } from './upgrading.ts';
 
 type Starting = UpgradeIn<'starting'>;
 

@@ -120,6 +120,16 @@ export function adopt(upgrade: Upgrade, startedAt: EpochMs, context: EvolveConte
   return run(upgrade, { taskId: null, startedAt }, context);
 }
 
+/**
+ * Stores that the list of upgradable collectors left out the collector of an adopted upgrade. Not every service leaves out
+ * collectors in upgrade. Only where it left out this one does a later list with it show the end.
+ */
+export function noteLeftOut(upgrade: Upgrade, { upgradable, alive, at }: CollectorSeen): Upgrade {
+  const { progress } = upgrade;
+  if (progress.state !== 'upgrading' || upgradable !== false || !alive) return upgrade;
+  return { ...upgrade, progress: { ...progress, unchangedAt: at } };
+}
+
 /** Enters `verifying`: the task has ended, and the collector has to return. */
 export function verify(
   upgrade: Upgrade,

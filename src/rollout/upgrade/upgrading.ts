@@ -24,6 +24,7 @@ import {
   afterUnexplained,
   type EvolveContext,
   fail,
+  noteLeftOut,
   spendAttempt,
   to,
   verify,
@@ -159,16 +160,6 @@ function judgeEnding(upgrade: Upgrading, ending: TaskEnding, at: EpochMs, contex
     default:
       return assertNever(ending);
   }
-}
-
-/**
- * Remembers of an adopted upgrade that the list has left its collector out. No specification promises that lists leave out
- * collectors in an upgrade, so only where this one was left out does a later list with it show the end.
- */
-export function noteLeftOut(upgrade: Upgrade, { upgradable, alive, at }: CollectorSeen): Upgrade {
-  const { progress } = upgrade;
-  if (progress.state !== 'upgrading' || upgradable !== false || !alive) return upgrade;
-  return { ...upgrade, progress: { ...progress, unchangedAt: at } };
 }
 
 /** An adopted upgrade has ended without the build if the collector is upgradable again and is not restarting. */

@@ -2,15 +2,18 @@ import type { Notice } from '../../../src/rollout/model/notice.ts';
 import type { SeenRollout, SeenRollouts } from './seen-rollouts.ts';
 import type { Verdicts } from './verdicts.ts';
 
-/** Judges what people are told: everything once, in order, and at the end all of it. */
+/** Judges notifications: each is announced once and received in order, and at the end none is missing. */
 export interface NoticeJudge {
-  /** The outbox has taken it. */
+  /** The outbox has stored it. */
   announced(notice: Notice): void;
   /** The receiver has got it. @param entry of the outbox; a crash before its removal brings the same one again */
   received(notice: Notice, entry: string): void;
   /** The outbox lost what was written last, or all: that may be announced again. */
   forgotten(): void;
-  /** Nothing waits any more, and a leader has looked since the last change. */
+  /**
+   * No notification waits any more, and a leader has looked since the last change.
+   * @param isTold whether a leader announces this rollout
+   */
   atRest(isTold: (of: SeenRollout) => boolean): void;
 }
 

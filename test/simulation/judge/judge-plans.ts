@@ -15,7 +15,7 @@ export function judgePlan(night: Night, process: ProcessModel, plan: FrozenPlan)
     judgeRollback(night, plan);
     return;
   }
-  // A policy that the newest config has under another name is planned as long as any daemon has it.
+  // While a daemon still has the former name of a renamed policy, it plans that, too. No other config judges that plan.
   const isKept = night.configs.at(-1)?.some(({ name }) => name === rollout.policy.name) === true;
   if (isKept) judgeConfig(night, process, () => `${process.name} planned ${rollout.id}`);
   judgeOrphans(night, plan);

@@ -7,7 +7,10 @@ import { happeningsOf } from './wanted.ts';
 
 /** Brings about the pairs that a night wants: it waits for one half, and makes the other happen. */
 export interface Steering {
-  /** This can be made to happen at any moment. @param happen is told what has the wanted state, where one is wanted */
+  /**
+   * Registers what can be made to happen at any moment.
+   * @param happen gets the rollout or collector in the wanted state; undefined where no state is wanted
+   */
   able(kind: HappeningKind, happen: (subject: Subject | undefined) => void): void;
   /** Whether what happens at calls, by chance, happens at this one because it is wanted. */
   wants(kind: HappeningKind): boolean;
