@@ -25,9 +25,9 @@ const soakChecksWanted = 4;
 const soakCheckEveryMin: DurationMs = 60_000;
 const soakCheckEveryMax: DurationMs = 15 * 60_000;
 
-// A collector that is silent at the end of the soak is polled again until it is back or counts as dead.
-const soakRecheckMin: DurationMs = 1_000;
-const soakRecheckMax: DurationMs = 30_000;
+// A collector that is silent at the end of the soak is polled again until it is back or counts as dead. Polls that fail may
+// fail for hours, so each wait is a share of the time since the end.
+const soakRecheck = { minMs: 1_000, maxMs: 30_000, growth: 0.25 };
 
 // A gate that neither passes nor fails for this long after the soak (its value keeps changing) never will (P14).
 const undecidedForMin: DurationMs = 30 * 60_000;
@@ -126,8 +126,11 @@ function soakPollDueAt(wave: Wave, rule: WaveRule, endsAt: EpochMs): EpochMs {
     Math.max(soakCheckEveryMin, Math.round(rule.soakMs / soakChecksWanted)),
   );
   const lastAt = wave.soakCheck?.at ?? begunAt;
-  if (lastAt >= endsAt)
-    return lastAt + Math.min(soakRecheckMax, Math.max(soakRecheckMin, Math.round(rule.soakMs / 60)));
+  if (lastAt >= endsAt) {
+    const { minMs, maxMs, growth } = soakRecheck;
+    const waitMs = Math.max(minMs, rule.soakMs / 60, (lastAt - endsAt) * growth);
+    return lastAt + Math.min(maxMs, Math.round(waitMs));
+  }
   return Math.min(endsAt, lastAt + everyMs);
 }
 

@@ -75,6 +75,11 @@ export interface UpgradeTally {
   readonly attempts: number;
   /** Creates without an answer. */
   readonly createsInDoubt: number;
+  /**
+   * Until when the task of such a create may be running although a list says that it never arrived: some services list
+   * collectors in upgrade, too. Only in `queued` and `starting`.
+   */
+  readonly inDoubtUntil?: EpochMs;
   /** Failures without an explanation: the second one is permanent. */
   readonly unexplained: number;
   /** Consecutive failed polls. The interval of polls grows with them. */

@@ -100,6 +100,18 @@ export function heartbeatWaitMs(expectMs: DurationMs): DurationMs {
   return Math.min(heartbeatMaxMs, expectMs * heartbeatShare);
 }
 
+/**
+ * When to poll a collector for the first time after it was deferred. What deferred it before may do so again, so it waits
+ * for as long as all times before.
+ * @param times `since`: as if all its waits were consecutive
+ */
+export function firstDeferredPollAt(times: { since: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
+  const deferredMs = times.at - times.since;
+  const leftMs = Math.max(0, policy.defer.upToMs - deferredMs);
+  const waitMs = Math.max(policy.upgrade.expectMs * 0.5, Math.min(deferredMs, leftMs));
+  return after(times.at, Math.min(waitMs, deferredPollMaxMs));
+}
+
 /** When to poll a deferred collector again, with growing intervals. */
 export function nextDeferredPollAt(times: { since: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
   const waitMs = Math.max(policy.upgrade.expectMs * 0.5, (times.at - times.since) * 0.2);

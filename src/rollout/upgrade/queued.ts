@@ -2,7 +2,6 @@ import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
 import type { ProgressIn, RefusedCreate, Upgrade, UpgradeIn } from '../model/upgrade.ts';
-import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import type { CollectorSeen, FactOf, InventoryRow, RowObservation } from './facts.ts';
 import { afterPollFailed } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
@@ -11,10 +10,12 @@ import { nextAgainAt, nextHeartbeatAt, postpone } from './poll-schedule.ts';
 import { ignore, type PollLimit, type RowContext, type RowVerdict, type StateRules } from './state-rules.ts';
 import { freshForMs, type Step } from './step.ts';
 import {
+  adopt,
   defer,
   type EvolveContext,
   end,
   fail,
+  noteLeftOut,
   pollAgain,
   putBack,
   retryOrFail,
@@ -41,6 +42,7 @@ const polls: PollLimit<'queued'> = {
   // No task is running, and a deferred collector is polled again.
   unansweredForMs: 0,
   giveUp: (upgrade, { at, failure }, context) => {
+    if (mayRunUnseen(upgrade, at)) return pollAgain(upgrade, at, context);
     const reason = { kind: 'unpollable', detail: describeFailure(failure) } as const;
     return defer(upgrade, 'notAlive', { at, reason }, context);
   },
@@ -52,7 +54,8 @@ export const queued: StateRules<'queued'> = {
   polls,
   rows: { isWatched: ({ progress }) => progress.heartbeatAfter !== undefined, judge: judgeRow },
   on: {
-    putBack,
+    putBack: (upgrade, fact, context) =>
+      mayRunUnseen(upgrade, fact.at) ? pollAgain(upgrade, fact.at, context) : putBack(upgrade, fact),
     claimed: (upgrade, fact, context) => defer(upgrade, 'inUpgrade', fact, context),
     // The create is in doubt until its answer is stored. Any daemon that gets the job may settle it by polling.
     createSent: (upgrade, { at }) =>
@@ -113,7 +116,16 @@ function afterWithdrawn(upgrade: Queued, fact: FactOf<'withdrawn'>): Upgrade {
   const isKnown = refused === undefined && upgrade.tally.createsInDoubt === 0;
   const isTrusted = freshAt >= trustedSince && at >= trustedSince;
   if (reason.kind === 'rolloutOver' && !(isKnown && isTrusted)) return upgrade;
+  if (mayRunUnseen(upgrade, at)) return upgrade;
   return withdraw(upgrade, fact);
+}
+
+/**
+ * Whether a task of an earlier create without an answer may be running, although a list says that the create never arrived.
+ * Then the slot is kept, whatever prevents another create (P2).
+ */
+function mayRunUnseen({ tally: { inDoubtUntil = 0 } }: Queued, at: EpochMs): boolean {
+  return at < inDoubtUntil;
 }
 
 function afterUnchanged(upgrade: Queued, { at, until, isAwaited }: FactOf<'unchanged'>): Upgrade {
@@ -184,11 +196,16 @@ function settleRefusal(
 /** Judges the poll before a create. A silent collector may be restarting from someone else's upgrade (P1). */
 function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at, lastSeenAlive, serviceAt, upgradable } = seen;
-  const deferFor = (condition: 'notAlive' | 'inUpgrade', reason: UpgradeReason) =>
-    defer(upgrade, condition, { at, reason }, context);
-  if (!seen.alive) return deferFor('notAlive', { kind: 'notAlive' });
-  if (assessHeartbeat(lastSeenAlive, serviceAt) === 'silent') return deferFor('notAlive', { kind: 'silent' });
-  if (upgradable === false && isListed(upgrade)) return deferFor('inUpgrade', { kind: 'notUpgradable' });
+  const mayRun = mayRunUnseen(upgrade, at);
+  const isSilent = assessHeartbeat(lastSeenAlive, serviceAt) === 'silent';
+  if (!seen.alive || isSilent) {
+    const reason = { kind: seen.alive ? 'silent' : 'notAlive' } as const;
+    return mayRun ? pollAgain(upgrade, at, context) : defer(upgrade, 'notAlive', { at, reason }, context);
+  }
+  if (upgradable === false && isListed(upgrade)) {
+    if (mayRun) return noteLeftOut(adopt(upgrade, at, context), seen);
+    return defer(upgrade, 'inUpgrade', { at, reason: { kind: 'notUpgradable' } }, context);
+  }
   const { startBy, heartbeatAfter: waitedFor } = upgrade.progress;
   const heartbeatAfter = upgradable === true ? seen.offeredAt : waitedFor;
   const isHeard =

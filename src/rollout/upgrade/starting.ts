@@ -128,6 +128,6 @@ function afterCollectorSeen(upgrade: Starting, seen: CollectorSeen, context: Evo
   return queueAgain(
     upgrade,
     { dueAt: restartSeenAt(at, before, context) },
-    { createsInDoubt, failedPolls: 0 },
+    { createsInDoubt, failedPolls: 0, inDoubtUntil: sentAt + context.policy.upgrade.deadlineMs },
   );
 }

@@ -15,11 +15,11 @@ import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import type { CollectorSeen, FactOf } from './facts.ts';
 import { classifyTaskMessage } from './failure-classes.ts';
 import {
+  firstDeferredPollAt,
   firstTaskPollAt,
   firstVerifyPollAt,
   longRetryAt,
   nextAgainAt,
-  nextDeferredPollAt,
   putBackWaitMs,
   retryAt,
 } from './poll-schedule.ts';
@@ -53,19 +53,20 @@ export function to(
 function tallyIn(state: UpgradeProgress['state'], tally: UpgradeTally): UpgradeTally {
   // The usual case, without a copy.
   if (!partial.some((part) => part in tally)) return tally;
-  const { unansweredSince: _answered, deferredMs, turnChanges, putBacks, ...kept } = tally;
+  const { unansweredSince: _answered, deferredMs, turnChanges, inDoubtUntil, putBacks, ...kept } = tally;
   const isBefore = isNotStarted(state) || state === 'starting';
   const hasTurn = state === 'queued' || state === 'starting';
   return {
     ...kept,
     ...(isBefore && deferredMs !== undefined ? { deferredMs } : {}),
     ...(hasTurn && turnChanges !== undefined ? { turnChanges } : {}),
+    ...(hasTurn && inDoubtUntil !== undefined ? { inDoubtUntil } : {}),
     ...(isNotStarted(state) && putBacks !== undefined ? { putBacks } : {}),
   };
 }
 
 /** Parts of the tally that only some states have. */
-const partial = ['unansweredSince', 'deferredMs', 'turnChanges', 'putBacks'] as const;
+const partial = ['unansweredSince', 'deferredMs', 'turnChanges', 'inDoubtUntil', 'putBacks'] as const;
 
 /** Queues an admitted upgrade, which has a slot now. */
 export function takeTurn(
@@ -174,7 +175,7 @@ export function defer(
   if (deferredMs !== undefined && deferredMs >= policy.defer.upToMs)
     return deferExpired(upgrade, { at, reason }, policy);
   const since = at - (deferredMs ?? 0);
-  const dueAt = nextDeferredPollAt({ since, at }, policy);
+  const dueAt = firstDeferredPollAt({ since, at }, policy);
   return to(upgrade, { state: 'deferred', condition, since, dueAt, reason }, { failedPolls: 0 });
 }
 

@@ -33,20 +33,24 @@ interface EffortLimit {
   /** For the leader's own looks, and what a verb or a scan asks. */
   readonly base: number;
   readonly byOpenUpgrade: number;
+  /** For the lists of the fleet that are read within it, by their pages. */
+  readonly byPage?: number;
 }
+
+// A list whose rows have no order is read up to three times.
+const readingsOfList = 3;
 
 const effortLimits: readonly EffortLimit[] = [
   { kind: 'calls', windowMs: minuteMs, base: 600, byOpenUpgrade: 40 },
   // A look of the leader each second makes about four.
   { kind: 'calls', windowMs: hourMs, base: 30_000, byOpenUpgrade: 1_600 },
-  { kind: 'requests', windowMs: minuteMs, base: 160, byOpenUpgrade: 10 },
-  { kind: 'requests', windowMs: hourMs, base: 1_500, byOpenUpgrade: 150 },
+  // With three scans, each of two lists.
+  { kind: 'requests', windowMs: minuteMs, base: 280, byOpenUpgrade: 10, byPage: 3 * 2 * readingsOfList },
+  // A 404 counts only if the inventory agrees, so it is read up to once a minute.
+  { kind: 'requests', windowMs: hourMs, base: 1_600, byOpenUpgrade: 150, byPage: 60 * readingsOfList },
   { kind: 'events', windowMs: minuteMs, base: 80, byOpenUpgrade: 8 },
   { kind: 'events', windowMs: hourMs, base: 500, byOpenUpgrade: 50 },
 ];
-
-// A scan reads two lists, where rows have no order up to three times and 20 requests each; a minute may have three scans.
-const scanRequests = { base: 3 * 2 * 20, byPage: 3 * 2 * 3 };
 
 const countEvery = 10;
 
@@ -128,10 +132,7 @@ export function makeProgressJudge({
         const minutes = limit.windowMs / minuteMs;
         judge(`${kind} in ${minutes} min`, {
           count,
-          max:
-            limit.base +
-            limit.byOpenUpgrade * open +
-            (limit.kind === 'requests' ? scanRequests.base + scanRequests.byPage * pages() : 0),
+          max: limit.base + limit.byOpenUpgrade * open + (limit.byPage ?? 0) * pages(),
           words: () => `${count} ${kind} in ${minutes} minutes for ${open} open upgrades`,
         });
       }

@@ -1,4 +1,5 @@
 import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
+import type { UpgradeState } from '../../../src/rollout/model/upgrade.ts';
 import type { Night } from '../night.ts';
 import type { DaemonModel } from '../world/daemon-model.ts';
 import { endWhatCannot, helpOut } from '../world/people.ts';
@@ -56,10 +57,15 @@ function standing({ seen }: Night): string {
     .map(({ rollout, upgrades }) => {
       const states = [...upgrades.values()].map(
         ({ identity: { collectorId }, progress: { state }, tally: { attempts } }) =>
-          `${collectorId} ${state} ${attempts}`,
+          `${collectorId} ${isTurnAwaited(state) ? 'awaits its turn' : state} ${attempts}`,
       );
       const { id, state, reason, planHash, waves } = rollout;
       return `${id} ${state} (${rolloutReasonWords(reason)}) ${planHash} ${waves.map((wave) => wave.state).join(' ')}: ${states.join(', ')}`;
     })
     .join('; ');
+}
+
+/** An upgrade that is put back waits from the third time on, which is no progress. */
+function isTurnAwaited(state: UpgradeState): boolean {
+  return state === 'pending' || state === 'retrying';
 }

@@ -73,6 +73,16 @@ describe('a soak', () => {
     },
   );
 
+  it('polls less and less often while polls fail after it, and each half minute at least', () => {
+    const short = { soakMs: minute };
+    const waits = [0, 8_000, 60_000, 3 * 60 * minute].map((sinceEndMs) => {
+      const at = endsAt + sinceEndMs;
+      const view = soaking({ rule: short, wave: { soakCheck: check({ at, failedPolls: 9 }) } });
+      return (decide(view, at).wakeAt ?? 0) - at;
+    });
+    expect(waits).toEqual([1_000, 2_000, 15_000, 30_000]);
+  });
+
   it('polls its collectors four times', () => {
     expect(does(soaking(), startedAt + 10 * minute - 1)).toEqual([]);
     expect(decide(soaking(), startedAt).wakeAt).toBe(startedAt + 10 * minute);

@@ -149,6 +149,33 @@ describe('a create in doubt (P1)', () => {
     expect(stateAfter(starting, offered(t + 36_000))).toBe('queued');
   });
 
+  describe('that a list shows as never arrived, although its task may be running (P2)', () => {
+    const settled = afterFacts(starting, offered(t + minutes));
+    const failed = (at: number): UpgradeFact => ({
+      ...{ kind: 'pollFailed', of: 'collector', at, othersAnswered: true },
+      failure: { kind: 'unavailable', sent: true, detail: '' },
+    });
+    const putBack = (at: number): UpgradeFact => ({ kind: 'putBack', at, reason: { kind: 'windowCloses' } });
+    const failedTwice = [failed(t + 2 * minutes), failed(t + 3 * minutes)];
+    const deadline = t + 35 * minutes;
+
+    it.each<[string, (at: number) => readonly UpgradeFact[], string]>([
+      ['polls fail', (at) => [...failedTwice, failed(t + 4 * minutes), failed(at)], 'deferred'],
+      ['it is not alive', (at) => [seen({ alive: false }, at)], 'deferred'],
+      ['it is put back', (at) => [putBack(at)], 'pending'],
+      ['it is held', (at) => [{ kind: 'withdrawn', at, reason: { kind: 'windowCloses' } }], 'withdrawn'],
+    ])('keeps its slot until its deadline when %s', (_what, facts, state) => {
+      expect(stateAfter(settled, ...facts(deadline - 1))).toBe('queued');
+      expect(stateAfter(settled, ...facts(deadline))).toBe(state);
+    });
+
+    it('is adopted once a list leaves the collector out', () => {
+      const leftOut = (at: number) => stateAfter(settled, seen({ upgradable: false, lastSeenAlive: at }, at));
+      expect(leftOut(deadline - 1)).toBe('upgrading');
+      expect(leftOut(deadline)).toBe('deferred');
+    });
+  });
+
   it('is sent again after the deadline when the service always shows late heartbeats', () => {
     const late = (at: number) => seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - 30_000 }, at);
     expect(stateAfter(starting, late(t + 35 * minutes - 1))).toBe('starting');
@@ -292,6 +319,20 @@ describe('a task without an end', () => {
 
 describe('a collector that is deferred again and again', () => {
   const upToMs = aPolicy().defer.upToMs;
+
+  it('is polled after it has waited for as long as all times before, and half an hour at most', () => {
+    const waits: number[] = [];
+    let upgrade = aQueuedOne();
+    let at = t;
+    for (let time = 0; time < 8; time += 1) {
+      upgrade = afterFacts(upgrade, seen({ alive: false }, at));
+      const dueAt = dueAtOf(upgrade) ?? at;
+      waits.push((dueAt - at) / minutes);
+      at = dueAt;
+      upgrade = afterFacts(upgrade, seen({ lastSeenAlive: at }, at), admitted(at));
+    }
+    expect(waits).toEqual([2.5, 2.5, 5, 10, 20, 30, 30, 30]);
+  });
 
   /** Alive and on offer whenever it is polled, and refused whenever a create comes. */
   function* rounds(code: string) {
