@@ -19,6 +19,7 @@ const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--collectors N] 
   slots         1,000 collectors and 100 slots: upwave, a plain pool and a fixed-batch loop side by side
   slots-10000   the same with 10,000 collectors; by name only, since it takes hours
   rate          1,000 collectors and 1,000 slots, where the request rate of the service is the limit
+  rate-jitter   the same through a network with 20 ms of jitter, at 5 times real speed; by name only
   planning      plans and freezes fleets of 1,000 to 100,000
   large         a daemon in the middle of a rollout of 1,000 to 100,000 collectors, also in ten accounts, 1,000 ended
                 rollouts behind it
@@ -38,6 +39,7 @@ const parts: Readonly<Record<string, { readonly run: Part; readonly when: 'alway
   slots: { run: contestPart('slots'), when: 'always' },
   'slots-10000': { run: contestPart('slots-10000'), when: 'named' },
   rate: { run: contestPart('rate'), when: 'always' },
+  'rate-jitter': { run: contestPart('rate-jitter'), when: 'named' },
   planning: { run: planningPart, when: 'always' },
   large: { run: largePart, when: 'full' },
   daemons: { run: daemonsPart, when: 'full' },

@@ -19,6 +19,8 @@ export interface Contest extends Pace {
   readonly durations: { readonly median: string; readonly p95: string; readonly max: string };
   /** The goal: makespan over the shortest schedule. */
   readonly overMax: number;
+  /** Each request takes up to so much longer to the service, in its time. Default: none. */
+  readonly jitterMs?: DurationMs;
 }
 
 /** Figures of one run, or the median of each over several; all times are the service's. */
@@ -62,8 +64,11 @@ export interface Standing {
 /** Lets one contestant upgrade the fleet of a reference service of its own, and judges it by that service's record. */
 export async function hold(contest: Contest, name: ContestantName): Promise<Standing> {
   const credentials = { accessId: 'bench', accessKey: randomBytes(18).toString('base64url') };
-  const { speed, slots, expectMs } = contest;
-  const service = await startServiceProcess({ scenario: scenarioOf(contest), speed, credentials });
+  const { speed, slots, expectMs, jitterMs } = contest;
+  const service = await startServiceProcess({
+    ...{ scenario: scenarioOf(contest), speed, credentials },
+    ...(jitterMs === undefined ? {} : { jitterMs }),
+  });
   try {
     const { baseUrl } = service;
     const performance = await runContestant({ name, baseUrl, credentials, speed, slots, expectMs });

@@ -9,7 +9,7 @@ const realistic = { durations: { median: '5m', p95: '17m', max: '29m' }, expectM
 
 const quick = { durations: { median: '50s', p95: '70s', max: '90s' }, expectMs: 50_000 };
 
-export type ContestName = 'slots' | 'slots-10000' | 'rate';
+export type ContestName = 'slots' | 'slots-10000' | 'rate' | 'rate-jitter';
 
 export const fullContests: Readonly<Record<ContestName, Contest>> = {
   slots: { binds: 'slots', collectors: 1_000, slots: 100, speed, ...realistic, overMax: goals.overGreedy },
@@ -22,6 +22,11 @@ export const fullContests: Readonly<Record<ContestName, Contest>> = {
     overMax: goals.overGreedyLarge,
   },
   rate: { binds: 'rate', collectors: 1_000, slots: 1_000, speed, ...realistic, overMax: goals.overBound },
+  'rate-jitter': {
+    ...{ binds: 'rate', collectors: 1_000, slots: 1_000, ...realistic, overMax: goals.overBound },
+    // A timer counts whole milliseconds, so that faster the jitter would be always the same.
+    ...{ speed: 5, jitterMs: 20 },
+  },
 };
 
 /** For CI: the same kinds of work with a small and quick fleet, so that its figures are coarse. */
@@ -29,4 +34,5 @@ export const shortContests: Readonly<Record<ContestName, Contest>> = {
   slots: { ...fullContests.slots, collectors: 40, slots: 10, ...quick },
   'slots-10000': { ...fullContests['slots-10000'], collectors: 100, slots: 10, ...quick },
   rate: { ...fullContests.rate, collectors: 200, slots: 200, ...quick },
+  'rate-jitter': { ...fullContests['rate-jitter'], collectors: 200, slots: 200, ...quick },
 };

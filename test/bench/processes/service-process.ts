@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../../src/base/time.ts';
+import type { DurationMs, EpochMs } from '../../../src/base/time.ts';
 import type { RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
 import { parseScenario, type ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
 import type { Credentials } from '../../../src/reference-service/server/authentication.ts';
@@ -6,12 +6,15 @@ import {
   type ReferenceService,
   startReferenceService,
 } from '../../../src/reference-service/server/start-reference-service.ts';
+import { openTroubledWay } from '../../support/network/troubled-way.ts';
 import { answerParent, preciseNow, startChild } from './child-process.ts';
 
 export interface ServiceBrief {
   readonly scenario: ScenarioInput;
   readonly speed: number;
   readonly credentials: Credentials;
+  /** Each request takes up to so much longer to the service, in its time. Default: none. */
+  readonly jitterMs?: DurationMs;
 }
 
 /** Where the service is, and what its clock showed at an instant of ours. */
@@ -49,13 +52,21 @@ if (process.send !== undefined && process.argv[1] === new URL(import.meta.url).p
   let service: ReferenceService | undefined;
   answerParent<Question>(async (question) => {
     if (question === 'record') return service?.record.snapshot();
-    const { scenario, speed, credentials } = question.start;
+    const { scenario, speed, credentials, jitterMs } = question.start;
     service = await startReferenceService({
       scenario: parseScenario(scenario),
       speed,
       credentials: [credentials],
     });
     const anchor = { realAt: preciseNow(), serviceAt: service.clock.now() };
-    return { baseUrl: service.baseUrl, anchor } satisfies Started;
+    const baseUrl =
+      jitterMs === undefined ? service.baseUrl : await openJitteryWay(service.baseUrl, jitterMs / speed);
+    return { baseUrl, anchor } satisfies Started;
   });
+}
+
+async function openJitteryWay(serviceUrl: string, jitterMs: DurationMs): Promise<string> {
+  const way = await openTroubledWay(() => serviceUrl);
+  way.behave(() => ({ kind: 'pass', delayMs: Math.random() * jitterMs }));
+  return way.url;
 }
