@@ -15,7 +15,7 @@ import type {
 } from '../../src/rollout/model/policy.ts';
 import { aPolicy, aWaveRule } from '../support/builders.ts';
 import { type Chances, makeChances } from './chances.ts';
-import type { FeatureKind, Setup } from './setup.ts';
+import type { FeatureKind, LeanKind, Setup } from './setup.ts';
 import { errorQuery } from './world/search-model.ts';
 
 const minuteMs = 60_000;
@@ -33,6 +33,7 @@ export const zones = [
 /** Draws a policy over all of DESIGN §4; what a feature is switched off for has its default. */
 export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy {
   const draw = (concern: string) => makeChances(setup.seed, `${name}/${concern}`);
+  const leansTo = (kind: LeanKind) => setup.leansTo.includes(kind);
   const when = <T>(
     feature: FeatureKind,
     probability: number,
@@ -54,7 +55,7 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
       version: 'latest',
       allowDowngrade: basics.hit(0.3),
       minimumAgeMs: when('minimumAge', 0.1, (chances) => chances.int(1, 4) * hourMs, 0),
-      supersede: when('supersede', setup.leansTo.includes('supersede') ? 1 : 0.3, () => true, false),
+      supersede: when('supersede', leansTo('supersede') ? 1 : 0.3, () => true, false),
     },
     spreadBy: when('strata', 0.6, drawSpread, []),
     isolate: when<Isolation>(
@@ -69,8 +70,9 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
     freezes: when('freezes', 0.15, (chances) => drawFreezes(chances, startsAt), []),
     onBreach: when(
       'onBreach',
-      0.5,
-      (chances) => chances.pick(['abort', 'rollback', 'rollback'] as const),
+      leansTo('rollback') ? 1 : 0.5,
+      (chances) =>
+        leansTo('rollback') ? 'rollback' : chances.pick(['abort', 'rollback', 'rollback'] as const),
       'hold',
     ),
     lostWeight: basics.pick([1, 3, 2.5]),
@@ -89,7 +91,7 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
       },
     },
     defer: { upToMs: basics.pick([0.25, 1, 4, 12]) * hourMs },
-    waves: drawWaves(draw, when, setup.leansTo.includes('gates')),
+    waves: drawWaves(draw, when, leansTo),
   });
 }
 
@@ -132,8 +134,9 @@ export function drawBrakes(chances: Chances, policy: Policy, now: number): Polic
 function drawWaves(
   draw: (concern: string) => Chances,
   when: <T>(feature: FeatureKind, probability: number, value: (chances: Chances) => T, otherwise: T) => T,
-  hasManyGates: boolean,
+  leansTo: (kind: LeanKind) => boolean,
 ): readonly WaveRule[] {
+  const hasManyGates = leansTo('gates');
   const count = when('waves', 0.85, (chances) => chances.int(2, 4), 1);
   const names = ['canary', 'early', 'most', 'rest'];
   return Array.from({ length: count }, (_, index) => {
@@ -155,7 +158,11 @@ function drawWaves(
       ...aWaveRule({ name: isLast ? 'rest' : (names[index] ?? `wave ${index}`) }),
       size: isLast ? { kind: 'percent', percent: 100 } : drawSize(chances),
       soakMs: Math.max(soakMs, ...searches.map(soakMsFor)),
-      maxFailures: drawAmount(chances),
+      maxFailures: leansTo('failures')
+        ? { kind: 'percent', percent: 100 }
+        : leansTo('rollback')
+          ? { kind: 'count', count: 0 }
+          : drawAmount(chances),
       approval: when('waveApproval', 1, () => approves, false),
       gates: [
         ...when('gates', 1, () => (gates.hit(hasManyGates ? 0.8 : 0.2) ? drawGates(gates) : []), []),

@@ -99,7 +99,8 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   const startsAt = Date.parse('2026-01-01T00:00:00Z') + chances.int(0, 360 * 24 * 60) * minuteMs;
   const scheduler = makeScheduler(startsAt, () => stores.answered());
   const troubleEndsAt = startsAt + setup.troubleMs;
-  const names = setup.features.secondPolicy && chances.hit(0.25) ? ['first', 'second'] : ['first'];
+  const hasSecond = chances.hit(setup.leansTo.includes('secondPolicy') ? 1 : 0.25);
+  const names = setup.features.secondPolicy && hasSecond ? ['first', 'second'] : ['first'];
   const policies = names.map((name) => drawPolicy(setup, name, startsAt));
   // A config before it, which selects others.
   const older =

@@ -104,8 +104,11 @@ export const featureKinds = [
 
 export type FeatureKind = (typeof featureKinds)[number];
 
-/** Gates of all kinds on most waves; a newer build that supersedes the rollout of an older one. */
-export type LeanKind = 'gates' | 'supersede';
+/**
+ * Gates of all kinds on most waves; a newer build that supersedes the rollout of an older one; rollouts of two policies; a
+ * rollback at the first failure; failures that hold nothing.
+ */
+export type LeanKind = 'gates' | 'supersede' | 'secondPolicy' | 'rollback' | 'failures';
 
 /** Everything that a world is made from; the same setup is the same night. */
 export interface Setup {

@@ -55,7 +55,7 @@ export const queued: StateRules<'queued'> = {
   rows: { isWatched: ({ progress }) => progress.heartbeatAfter !== undefined, judge: judgeRow },
   on: {
     putBack: (upgrade, fact, context) =>
-      mayRunUnseen(upgrade, fact.at) ? pollAgain(upgrade, fact.at, context) : putBack(upgrade, fact),
+      mayRunUnseen(upgrade, fact.at) ? waitUnseen(upgrade, fact.at, context) : putBack(upgrade, fact),
     claimed: (upgrade, fact, context) => defer(upgrade, 'inUpgrade', fact, context),
     // The create is in doubt until its answer is stored. Any daemon that gets the job may settle it by polling.
     createSent: (upgrade, { at }) =>
@@ -110,13 +110,13 @@ export function isPollReplaced(upgrade: Upgrade, row: RowObservation): boolean {
  * Its rollout is over, so nothing is awaited that a create would need. An upgrade that may have been started is polled first:
  * it would end as withdrawn although it has the build (P9).
  */
-function afterWithdrawn(upgrade: Queued, fact: FactOf<'withdrawn'>): Upgrade {
+function afterWithdrawn(upgrade: Queued, fact: FactOf<'withdrawn'>, context: EvolveContext): Upgrade {
   const { reason, at, trustedSince = 0 } = fact;
   const { refused, freshAt } = upgrade.progress;
   const isKnown = refused === undefined && upgrade.tally.createsInDoubt === 0;
   const isTrusted = freshAt >= trustedSince && at >= trustedSince;
   if (reason.kind === 'rolloutOver' && !(isKnown && isTrusted)) return upgrade;
-  if (mayRunUnseen(upgrade, at)) return upgrade;
+  if (mayRunUnseen(upgrade, at)) return waitUnseen(upgrade, at, context);
   return withdraw(upgrade, fact);
 }
 
@@ -126,6 +126,11 @@ function afterWithdrawn(upgrade: Queued, fact: FactOf<'withdrawn'>): Upgrade {
  */
 function mayRunUnseen({ tally: { inDoubtUntil = 0 } }: Queued, at: EpochMs): boolean {
   return at < inDoubtUntil;
+}
+
+/** Waits for the next poll. A fact that is repeated before it is due changes nothing. */
+function waitUnseen(upgrade: Queued, at: EpochMs, context: EvolveContext): Upgrade {
+  return upgrade.progress.dueAt > at ? upgrade : pollAgain(upgrade, at, context);
 }
 
 function afterUnchanged(upgrade: Queued, { at, until, isAwaited }: FactOf<'unchanged'>): Upgrade {

@@ -44,8 +44,8 @@ const effortLimits: readonly EffortLimit[] = [
   { kind: 'calls', windowMs: minuteMs, base: 600, byOpenUpgrade: 40 },
   // A look of the leader each second makes about four.
   { kind: 'calls', windowMs: hourMs, base: 30_000, byOpenUpgrade: 1_600 },
-  // With three scans, each of two lists.
-  { kind: 'requests', windowMs: minuteMs, base: 280, byOpenUpgrade: 10, byPage: 3 * 2 * readingsOfList },
+  // With six scans, each of two lists: lost data brings five more.
+  { kind: 'requests', windowMs: minuteMs, base: 280, byOpenUpgrade: 10, byPage: 6 * 2 * readingsOfList },
   // A 404 counts only if the inventory agrees, so it is read up to once a minute.
   { kind: 'requests', windowMs: hourMs, base: 1_600, byOpenUpgrade: 150, byPage: 60 * readingsOfList },
   { kind: 'events', windowMs: minuteMs, base: 80, byOpenUpgrade: 8 },

@@ -1,4 +1,4 @@
-import { changeFaults, type FaultKind, highestOf, type Setup } from '../setup.ts';
+import { changeFaults, type FaultKind, highestOf, type LeanKind, type Setup } from '../setup.ts';
 import { cannotMeet } from './cannot-meet.ts';
 import { allPairs, type HappeningKind, isState, type Pair, type StateKind, wordKinds } from './kinds.ts';
 
@@ -66,19 +66,38 @@ export function wantedOf(setup: Setup): readonly Pair[] {
 
 /** The same night, in which the faults that it wants are possible, each rarely, or by steering alone. */
 export function withWanted(setup: Setup, wanted: readonly Pair[]): Setup {
-  const isAsked = wanted.some((pair) => happeningsOf(pair).some((kind) => ofGates.has(kind)));
-  const isSuperseded = wanted.some(({ other }) => other === 'rollout superseded');
-  const leansTo = [
-    ...(isAsked ? (['gates'] as const) : []),
-    ...(isSuperseded ? (['supersede'] as const) : []),
-  ];
-  return changeFaults({ ...setup, leansTo }, (kind) => {
-    const share = setup.faults[kind];
-    if (isSuperseded && kind === 'buildNewer') return Math.max(1, share);
+  const leansTo = leansOf(wanted);
+  const isRareEnd = wanted.some(({ other }) => rareStates.has(other));
+  const troubleMs = isRareEnd ? Math.max(rareEndMs, setup.troubleMs) : setup.troubleMs;
+  const least: Partial<Record<FaultKind, number>> = {
+    ...(leansTo.includes('supersede') ? { buildNewer: 1 } : {}),
+    ...(leansTo.includes('rollback') || leansTo.includes('failures') ? { taskFails: 0.2 } : {}),
+  };
+  return changeFaults({ ...setup, leansTo, troubleMs }, (kind) => {
+    if (setup.without.includes(kind)) return 0;
+    const share = Math.max(least[kind] ?? 0, setup.faults[kind]);
     const isWanted = wanted.some((pair) => happeningsOf(pair).includes(kind));
     if (share > 0 || !isWanted) return share;
     return isDrawnElsewhere.has(kind) ? highestOf(kind) / 2 : bySteeringAlone;
   });
+}
+
+// A rollout may take most of it to come to its end.
+const rareEndMs = 18 * 3_600_000;
+
+function leansOf(wanted: readonly Pair[]): readonly LeanKind[] {
+  const isOf = (kinds: ReadonlySet<HappeningKind | StateKind>) => (pair: Pair) =>
+    kinds.has(pair.happening) || kinds.has(pair.other);
+  const isWanted = (state: StateKind) => wanted.some(({ other }) => other === state);
+  const isWithGate = wanted.filter(isOf(ofGates));
+  return [
+    ...(isWithGate.length > 0 ? (['gates'] as const) : []),
+    // Gates of one policy are asked while upgrades of the other are created.
+    ...(isWithGate.some(isOf(ofCreates)) ? (['secondPolicy'] as const) : []),
+    ...(isWanted('rollout superseded') ? (['supersede'] as const) : []),
+    ...(isWanted('rollout rolledBack') ? (['rollback'] as const) : []),
+    ...(isWanted('rollout finishedWithFailures') ? (['failures'] as const) : []),
+  ];
 }
 
 export function happeningsOf({ happening, other }: Pair): readonly HappeningKind[] {

@@ -64,6 +64,7 @@ export interface DaemonModel {
 /** As in the daemon's composition: request time-out and a little for the way. */
 const answerWithinMs = 35_000;
 const overdueMs = 3_000;
+const deliverEveryMs = 2_000;
 const againMs = 5_000;
 
 // A leader looks every second even without news. Looks that would find the same again are skipped: those between, where
@@ -241,19 +242,17 @@ export function makeDaemonModel(
   const scanParts = { ...partsOf('scan'), memory: night.memory, ...clockChecks };
 
   /** @returns when to look again at the latest */
-  const reconcileAll = async (fence: number, isFirst: boolean): Promise<number> => {
+  const reconcileAll = async (fence: number, overdue: number): Promise<number> => {
     let wakeAt = Number.POSITIVE_INFINITY;
     try {
       const active = await leadParts.store.activeRolloutIds(leadParts.policies);
       const orphans =
         renamesPolicies && night.plant !== 'orphansForgotten' ? await findOrphans(leadParts) : [];
       for (const rolloutId of [...active, ...orphans.map(({ id }) => id)]) {
-        const at = await reconcile(leadParts, rolloutId, fence, isFirst ? 0 : overdueMs).catch(
-          (error: unknown) => {
-            failed(`reconcile ${rolloutId}`, error);
-            return clock.now() + pollMinMs;
-          },
-        );
+        const at = await reconcile(leadParts, rolloutId, fence, overdue).catch((error: unknown) => {
+          failed(`reconcile ${rolloutId}`, error);
+          return clock.now() + pollMinMs;
+        });
         wakeAt = Math.min(wakeAt, at ?? Number.POSITIVE_INFINITY);
       }
     } catch (error) {
@@ -315,15 +314,18 @@ export function makeDaemonModel(
     lead: async (fence, isStillLeader, giveWay) => {
       if (begun !== undefined) await begun;
       const turnEndsAt = scheduler.now() + turnMs;
-      let isFirst = true;
+      let deliveredAt = Number.NEGATIVE_INFINITY;
       let lookMs = pollMinMs;
       while (isStillLeader()) {
         rung = false;
+        const isFirst = deliveredAt === Number.NEGATIVE_INFINITY;
+        const isDeliveryDue = scheduler.now() - deliveredAt >= deliverEveryMs;
+        if (isDeliveryDue) deliveredAt = scheduler.now();
         // With nobody to watch, it would ask the store, and go to sleep.
         if (isAnyWatched(night))
           await backgroundTasks.run('watch', (signal) => watch(watchParts, isStillLeader, signal));
-        const wakeAt = await reconcileAll(fence, isFirst);
-        isFirst = false;
+        const overdue = isFirst ? 0 : isDeliveryDue ? overdueMs : Number.POSITIVE_INFINITY;
+        const wakeAt = await reconcileAll(fence, overdue);
         await night.notices?.announceBy({ process, sink }, leadParts);
         if (rung) {
           await process.wait(5);
