@@ -44,7 +44,10 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
     return chances.hit(probability) && setup.features[feature] ? value(chances) : otherwise;
   };
   const basics = draw('basics');
-  const concurrency = basics.pick([1, 2, 3, 5, 8, 20]);
+  const drawnConcurrency = basics.pick([1, 2, 3, 5, 8, 20]);
+  // One after the other, it has creates for hours while gates of the first policy are asked.
+  const isSlowSecond = leansTo('secondPolicy') && name === 'second';
+  const concurrency = isSlowSecond ? 1 : drawnConcurrency;
   const expectMs = basics.pick([3, 5, 5, 8]) * minuteMs;
   return aPolicy({
     name,
@@ -65,9 +68,9 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
       'off',
     ),
     maxInFlightPer: when('caps', 0.5, drawCaps, []),
-    approval: when('planApproval', 0.2, () => true, false),
-    windows: when('windows', 0.25, drawWindows, []),
-    freezes: when('freezes', 0.15, (chances) => drawFreezes(chances, startsAt), []),
+    approval: when('planApproval', isSlowSecond ? 0 : 0.2, () => true, false),
+    windows: when('windows', isSlowSecond ? 0 : 0.25, drawWindows, []),
+    freezes: when('freezes', isSlowSecond ? 0 : 0.15, (chances) => drawFreezes(chances, startsAt), []),
     onBreach: when(
       'onBreach',
       leansTo('rollback') ? 1 : 0.5,

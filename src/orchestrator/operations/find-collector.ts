@@ -25,7 +25,9 @@ export async function findPlannedCollector(
       ? parts.store.findNamed(rolloutId, idOrName.trim())
       : // A collector with an unreadable record is looked up at the service instead.
         (await parts.store.loadUpgrades(rolloutId, [id])).upgrades;
-  const found = (await Promise.all((await parts.store.activeRolloutIds(parts.policies)).map(find))).flat();
+  const found = (
+    await Promise.all((await parts.store.activeRolloutIds(await parts.claims.names())).map(find))
+  ).flat();
   const policyOf = ({ identity: { rolloutId } }: Upgrade) => parseRolloutId(rolloutId).policy;
   const [first] = found;
   // The rollback of a policy follows its rollout.
@@ -35,7 +37,7 @@ export async function findPlannedCollector(
 /** Similar names of planned collectors. It reads all plans, which takes 1 s for 100,000 collectors. */
 export async function namesNear(parts: OperationsParts, text: string): Promise<readonly string[]> {
   let near: string[] = [];
-  for (const { id } of await parts.store.currentRollouts(parts.policies)) {
+  for (const { id } of await parts.store.currentRollouts(await parts.claims.names())) {
     for (let offset = 0; ; offset += pageSize) {
       const page = await parts.store.listUpgrades(id, { offset, limit: pageSize });
       if (page.length === 0) break;

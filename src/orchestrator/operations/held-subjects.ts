@@ -26,7 +26,7 @@ export async function findSubjects(
 ): Promise<Found> {
   if (/-/.test(text) && parseBuildVersion(text) !== undefined)
     return { kind: 'found', subjects: [{ kind: 'build', build: text.trim() }] };
-  const rollouts = await parts.store.currentRollouts(parts.policies);
+  const rollouts = await parts.store.currentRollouts(await parts.claims.names());
   const active = rollouts.filter(({ endedAt }) => endedAt === null);
   const strata: HeldSubject[] = [];
   const known: string[] = [];

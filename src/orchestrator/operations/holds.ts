@@ -33,7 +33,9 @@ export async function release(parts: OperationsParts, request: HoldRequest): Pro
 export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
   const { builds, collectors } = await parts.register.holds();
   const strata: Array<HeldThings['strata'][number]> = [];
-  for (const { id, policy, endedAt, heldStrata } of await parts.store.currentRollouts(parts.policies)) {
+  for (const { id, policy, endedAt, heldStrata } of await parts.store.currentRollouts(
+    await parts.claims.names(),
+  )) {
     const of = { policy: policy.name, rolloutId: id, isEnded: endedAt !== null };
     for (const { label, reason, by, at } of heldStrata)
       strata.push({ ...of, label, reason: stratumWhyWords(reason), by, at });
@@ -68,7 +70,7 @@ async function holdOne(
       if (did === 'held') await audit(parts, { at, event: 'build.held', subject: subject.build, by, reason });
       // Also if it was held before: the daemon that held it may have crashed right after storing the hold.
       let stopped = false;
-      for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+      for (const rolloutId of await parts.store.activeRolloutIds(await parts.claims.names())) {
         const view = await stopRollout(parts, rolloutId, by, (current) => holdForBuild(current, at));
         stopped ||= view !== undefined && holdForBuild(view, at) !== undefined;
       }
@@ -163,7 +165,7 @@ function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {
 
 /** Withdraws the collector from every rollout in which it has not started. Running upgrades are watched to their end (P5). */
 async function withdraw(parts: OperationsParts, collectorId: number, reason: UpgradeReason): Promise<void> {
-  for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+  for (const rolloutId of await parts.store.activeRolloutIds(await parts.claims.names())) {
     const rollout = await parts.store.loadRollout(rolloutId);
     const { upgrades, unreadable } = await parts.store.loadUpgrades(rolloutId, [collectorId]);
     // An upgrade with an unreadable record starts nothing, and its state is unknown.

@@ -25,20 +25,30 @@ const ofCreates: ReadonlySet<HappeningKind | StateKind> = new Set<FaultKind>([
   'badStratum',
   'badCluster',
   'silenced',
+  'endsUnknown',
 ]);
 
 const rareStates: ReadonlySet<HappeningKind | StateKind> = new Set<StateKind>([
   'rollout superseded',
   'rollout rolledBack',
   'rollout finishedWithFailures',
+  'upgrade timedOut',
+]);
+
+/** A wave whose gates are asked has none of them, but a wave before it may, for late joiners. */
+const runningStates: ReadonlySet<HappeningKind | StateKind> = new Set<StateKind>([
+  'upgrade queued',
+  'upgrade starting',
+  'upgrade upgrading',
+  'upgrade verifying',
 ]);
 
 /** How many times a pair is wanted: what needs two things that come seldom is met seldom. */
-function weightOf({ happening, other }: Pair): number {
-  const isWithGate = ofGates.has(happening) || ofGates.has(other);
-  const isWithCreate = ofCreates.has(happening) || ofCreates.has(other);
-  if (isWithGate) return isWithCreate ? 8 : 4;
-  return rareStates.has(other) ? 3 : isWithCreate ? 2 : 1;
+function weightOf(pair: Pair): number {
+  const isWithCreate = isOf(ofCreates)(pair);
+  if (isOf(ofGates)(pair)) return isWithCreate || isOf(runningStates)(pair) ? 10 : isOfWords(pair) ? 6 : 4;
+  if (isOf(rareStates)(pair)) return 4;
+  return isWithCreate ? 2 : 1;
 }
 
 /** Pairs that can meet, rare ones several times, in an order in which neighbours differ in both halves. */
@@ -48,7 +58,7 @@ const candidates: readonly Pair[] = shuffled(
     .flatMap((pair) => Array.from({ length: weightOf(pair) }, () => pair)),
 );
 
-const wantedByNight = 8;
+const wantedByNight = 12;
 
 /**
  * The pairs that a night is steered to, by its seed alone: consecutive nights want one after the other of all pairs. A calm
@@ -67,11 +77,14 @@ export function wantedOf(setup: Setup): readonly Pair[] {
 /** The same night, in which the faults that it wants are possible, each rarely, or by steering alone. */
 export function withWanted(setup: Setup, wanted: readonly Pair[]): Setup {
   const leansTo = leansOf(wanted);
-  const isRareEnd = wanted.some(({ other }) => rareStates.has(other));
+  const isRareEnd = wanted.some(isOf(rareStates));
   const troubleMs = isRareEnd ? Math.max(rareEndMs, setup.troubleMs) : setup.troubleMs;
   const least: Partial<Record<FaultKind, number>> = {
     ...(leansTo.includes('supersede') ? { buildNewer: 1 } : {}),
     ...(leansTo.includes('rollback') || leansTo.includes('failures') ? { taskFails: 0.2 } : {}),
+    ...(wanted.filter(isOf(ofGates)).some(isOf(runningStates))
+      ? { collectorAppears: highestOf('collectorAppears') }
+      : {}),
   };
   return changeFaults({ ...setup, leansTo, troubleMs }, (kind) => {
     if (setup.without.includes(kind)) return 0;
@@ -86,8 +99,6 @@ export function withWanted(setup: Setup, wanted: readonly Pair[]): Setup {
 const rareEndMs = 18 * 3_600_000;
 
 function leansOf(wanted: readonly Pair[]): readonly LeanKind[] {
-  const isOf = (kinds: ReadonlySet<HappeningKind | StateKind>) => (pair: Pair) =>
-    kinds.has(pair.happening) || kinds.has(pair.other);
   const isWanted = (state: StateKind) => wanted.some(({ other }) => other === state);
   const isWithGate = wanted.filter(isOf(ofGates));
   return [
@@ -121,11 +132,14 @@ const isDrawnElsewhere: ReadonlySet<HappeningKind> = new Set<FaultKind>([
   'endsUnknown',
 ]);
 
-const words: ReadonlySet<HappeningKind> = new Set(wordKinds);
-
 /** Whether somebody has to speak for it. */
 export function isOfWords(pair: Pair): boolean {
+  const words: ReadonlySet<HappeningKind> = new Set(wordKinds);
   return happeningsOf(pair).some((kind) => words.has(kind));
+}
+
+function isOf(kinds: ReadonlySet<HappeningKind | StateKind>): (pair: Pair) => boolean {
+  return ({ happening, other }) => kinds.has(happening) || kinds.has(other);
 }
 
 /** By steps that share no factor with the length, so that each comes once. */

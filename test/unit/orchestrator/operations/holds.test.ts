@@ -156,3 +156,24 @@ describe('a stratum', () => {
     expect(await house.now()).toMatchObject({ state: 'aborted', endedAt: t, heldStrata: [] });
   });
 });
+
+describe('a hold that a daemon with another config carries out', () => {
+  const elsewhere = (subject: string) => hold({ ...house.parts, policies: ['renamed'] }, { subject, ...by });
+
+  it.each(['Linux / amd64', targetBuild])(
+    'applies to rollouts of policies that it lacks: %s (P4)',
+    async (subject) => {
+      await begin();
+      expect(await elsewhere(subject)).toMatchObject({ kind: 'done' });
+      const { state, heldStrata } = await house.now();
+      expect([state === 'held', heldStrata.length > 0]).toContain(true);
+    },
+  );
+
+  it('withdraws the collector from them (P4)', async () => {
+    const { id } = await begin();
+    expect(await elsewhere('web-1')).toMatchObject({ kind: 'done', subject: { collectorId: 100 } });
+    const [upgrade] = (await house.store.loadUpgrades(id, [100])).upgrades;
+    expect(upgrade?.progress).toMatchObject({ state: 'withdrawn' });
+  });
+});
