@@ -2,6 +2,7 @@ import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts
 import type { StepQueue } from '../../src/orchestrator/ports/leader.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import { holdsSlot, isIn } from '../../src/rollout/model/upgrade.ts';
+import { targetBuild } from '../support/builders.ts';
 
 /** The ports of an actor in which a bug may be put. */
 export interface Ports {
@@ -170,6 +171,17 @@ export const plantedOrders = {
           }));
           return { ...view, waves };
         },
+      },
+    }),
+  },
+  /** A target that a create is refused for is taken for one that is on offer. */
+  withdrawalUnseen: {
+    scenario: 'withdrawn build',
+    promise: 'P6',
+    change: ({ fleet }) => ({
+      fleet: {
+        ...fleet,
+        listBuilds: async () => ({ ok: true, value: [{ version: targetBuild, latest: true }] }),
       },
     }),
   },

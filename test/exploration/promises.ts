@@ -57,7 +57,7 @@ function judgeLimits(
 }
 
 /** Judges what the store keeps against what is so. */
-export function judgeRecords({ store, service, hasForgotten }: SmallWorld): readonly Violation[] {
+export function judgeRecords({ store, service, hasForgotten, faults }: SmallWorld): readonly Violation[] {
   return store.rollouts.flatMap(({ rollout, upgrades }) =>
     upgrades.flatMap(({ identity: { collectorId, rolloutId }, progress: { state } }) => {
       const broken: Violation[] = [];
@@ -70,6 +70,9 @@ export function judgeRecords({ store, service, hasForgotten }: SmallWorld): read
       const isKnown = state === 'timedOut' || state === 'unconfirmed' || holdsSlot(state);
       if (isOurs && !hasForgotten && !isKnown)
         broken.push({ promise: 'P2', words: `${collectorId} is ${state} without a slot, and its task runs` });
+      // The target was withdrawn from all. That is no failure of one.
+      if (!service.isOffered && state === 'failed' && faults.taskFails === 0)
+        broken.push({ promise: 'P6', words: `${collectorId} failed for a target that is withdrawn` });
       if (rollout.endedAt !== null && !isEnd(state))
         broken.push({ promise: 'P9', words: `${rolloutId} has ended, and ${collectorId} is ${state}` });
       return broken;
