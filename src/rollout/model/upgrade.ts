@@ -212,6 +212,8 @@ export interface VerifyingProgress {
   readonly endedServiceAt: EpochMs | null;
   /** The heartbeat at the first poll after the end. A newer heartbeat also shows that the collector has returned. */
   readonly baselineHeartbeatAt: EpochMs | null;
+  /** Its poll was left to the next list, which may not have this collector: this happens once until a list shows it. */
+  readonly awaitsList?: true;
   /** The task did not report success, but the collector showed the build. */
   readonly late: boolean;
 }

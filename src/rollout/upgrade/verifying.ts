@@ -38,10 +38,13 @@ export const verifying: StateRules<'verifying'> = {
   },
   on: {
     collectorSeen: afterCollectorSeen,
-    unchanged: (upgrade, { at, until }) => {
-      const { progress } = upgrade;
+    unchanged: (upgrade, { at, until, isAwaited }) => {
+      const { awaitsList, ...progress } = upgrade.progress;
+      if (isAwaited && awaitsList) return upgrade;
       const dueAt = postpone(progress.dueAt, at, Math.min(until, progress.verifyBy));
-      return dueAt === progress.dueAt ? upgrade : to(upgrade, { ...progress, dueAt });
+      return dueAt === progress.dueAt
+        ? upgrade
+        : to(upgrade, { ...progress, dueAt, ...(isAwaited && { awaitsList: true }) });
     },
     pollFailed: (upgrade, fact, context) => afterPollFailed(upgrade, fact, context, polls),
     abandoned: abandon,
@@ -54,7 +57,7 @@ export const verifying: StateRules<'verifying'> = {
 
 function afterCollectorSeen(upgrade: Verifying, seen: CollectorSeen, { policy }: EvolveContext): Upgrade {
   const { at } = seen;
-  const { progress } = upgrade;
+  const { awaitsList: _answered, ...progress } = upgrade.progress;
   if (isReturned(upgrade, seen)) {
     return end(upgrade, 'succeeded', at, { kind: 'returned', late: progress.late });
   }

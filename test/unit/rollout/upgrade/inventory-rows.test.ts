@@ -237,6 +237,16 @@ describe('a poll that a row makes due, or postpones', () => {
     expect(afterFacts(heard, { ...awaited, until: later + minutes })).toBe(heard);
   });
 
+  it('of one that returns is left to the next list only once, until a list shows it (P10)', () => {
+    const awaited = { ...unchanged, isAwaited: true } as const;
+    const later = { at: at + seconds, until: at + 2 * minutes };
+    const once = afterFacts(aVerifyingOne({ dueAt: at + 1 }), awaited);
+    expect(once.progress).toMatchObject({ dueAt: at + 40 * seconds });
+    expect(afterFacts(once, { ...awaited, ...later })).toBe(once);
+    const shown = afterFacts(once, { ...unchanged, until: at + minutes }, { ...awaited, ...later });
+    expect(shown.progress).toMatchObject({ dueAt: later.until });
+  });
+
   const ending = anUpgradingOne({ dueAt: at + 1, ending: { kind: 'deadline' } });
   it.each([
     ['it is due', anUpgradingOne({ dueAt: at }), [changeHinted, unchanged]],
