@@ -92,7 +92,7 @@ const plants = {
     }),
   },
   pauseNotFinal: {
-    firstSeed: 105,
+    firstSeed: 97,
     in: 'step',
     store: (store) => ({
       ...store,
@@ -287,7 +287,7 @@ const plants = {
     store: (store) =>
       withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } })),
   },
-  dateBelieved: { firstSeed: 140 },
+  dateBelieved: { firstSeed: 135 },
   missingTakenForWell: { firstSeed: 100, in: 'lead', fleet: takingMissingForWell },
   anyListBelieved: {
     firstSeed: 275,
@@ -469,7 +469,7 @@ const plants = {
     ),
   },
   noticesUnmarked: {
-    firstSeed: 58,
+    firstSeed: 105,
     needs: ['notices'],
     outbox: (outbox) => ({
       ...outbox,

@@ -142,7 +142,15 @@ export type UpgradeFigures = UpgradeIdentity & UpgradeTally & Pick<Upgrade, 'rev
 
 export function anUpgrade(progress: UpgradeProgress, figures: Partial<UpgradeFigures> = {}): Upgrade {
   const { rev = 1, attempts = 0, createsInDoubt = 0, unexplained = 0, failedPolls = 0, ...rest } = figures;
-  const { unansweredSince, deferredMs, turnChanges, firstStartedAt = null, tasks, ...identity } = rest;
+  const {
+    unansweredSince,
+    deferredMs,
+    turnChanges,
+    inDoubtUntil,
+    firstStartedAt = null,
+    tasks,
+    ...identity
+  } = rest;
   return {
     identity: {
       rolloutId: 'production-20260302-1',
@@ -163,6 +171,7 @@ export function anUpgrade(progress: UpgradeProgress, figures: Partial<UpgradeFig
       ...(unansweredSince === undefined ? {} : { unansweredSince }),
       ...(deferredMs === undefined ? {} : { deferredMs }),
       ...(turnChanges === undefined ? {} : { turnChanges }),
+      ...(inDoubtUntil === undefined ? {} : { inDoubtUntil }),
       firstStartedAt,
       ...(tasks === undefined ? {} : { tasks }),
     },

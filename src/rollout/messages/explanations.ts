@@ -97,6 +97,10 @@ export function progressWords(upgrade: Upgrade): string {
   }
 }
 
+/** Why a queued upgrade keeps its slot although nothing may start. */
+export const unseenTaskWords =
+  'has a slot, and is polled: an earlier create got no answer, so that its task may be running';
+
 /** What follows a hold that withdrew a collector from a running rollout. */
 export type AfterHold = 'release' | 'nextScan' | 'nextRollout';
 

@@ -284,6 +284,14 @@ export function isIn<State extends UpgradeState>(
   return (states as readonly UpgradeState[]).includes(upgrade.progress.state);
 }
 
+/**
+ * Whether a task of an earlier create without an answer may be running, although a list says that the create never arrived.
+ * Then the slot is kept, whatever prevents another create (P2).
+ */
+export function mayRunUnseen({ tally: { inDoubtUntil = 0 } }: Upgrade, at: EpochMs): boolean {
+  return at < inDoubtUntil;
+}
+
 /** When the upgrade's next step is due; undefined if it waits for admission or has ended. */
 export function dueAtOf(upgrade: Upgrade): EpochMs | undefined {
   return 'dueAt' in upgrade.progress ? upgrade.progress.dueAt : undefined;

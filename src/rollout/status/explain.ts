@@ -7,9 +7,14 @@ import { decideAssessed } from '../decision/decide.ts';
 import type { Action } from '../decision/decision.ts';
 import { awaitsDeferredAlone, deferredBlocker, waveWaits } from '../decision/wave-blockers.ts';
 import { blockerWords } from '../messages/blockers.ts';
-import { progressWords, waitingRetryWords, withdrawnByHoldWords } from '../messages/explanations.ts';
+import {
+  progressWords,
+  unseenTaskWords,
+  waitingRetryWords,
+  withdrawnByHoldWords,
+} from '../messages/explanations.ts';
 import type { RolloutView } from '../model/rollout.ts';
-import { dueAtOf, type Upgrade } from '../model/upgrade.ts';
+import { dueAtOf, mayRunUnseen, type Upgrade } from '../model/upgrade.ts';
 
 /** The situation of a collector, and until when it lasts, if known. */
 export interface UpgradeExplanation {
@@ -34,6 +39,8 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
     case 'queued':
       if (view.createsWait !== undefined && view.rollout.state === 'running')
         return explained(...storeBlockers(view));
+      if (mayRunUnseen(upgrade, now))
+        return { reason: unseenTaskWords, until: upgrade.tally.inDoubtUntil ?? null };
       if (progress.refused === undefined && progress.heartbeatAfter === undefined)
         return { reason: progressWords(upgrade), until: null };
       break;

@@ -1,7 +1,13 @@
 import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
-import type { ProgressIn, RefusedCreate, Upgrade, UpgradeIn } from '../model/upgrade.ts';
+import {
+  mayRunUnseen,
+  type ProgressIn,
+  type RefusedCreate,
+  type Upgrade,
+  type UpgradeIn,
+} from '../model/upgrade.ts';
 import type { CollectorSeen, FactOf, InventoryRow, RowObservation } from './facts.ts';
 import { afterPollFailed } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
@@ -118,14 +124,6 @@ function afterWithdrawn(upgrade: Queued, fact: FactOf<'withdrawn'>, context: Evo
   if (reason.kind === 'rolloutOver' && !(isKnown && isTrusted)) return upgrade;
   if (mayRunUnseen(upgrade, at)) return waitUnseen(upgrade, at, context);
   return withdraw(upgrade, fact);
-}
-
-/**
- * Whether a task of an earlier create without an answer may be running, although a list says that the create never arrived.
- * Then the slot is kept, whatever prevents another create (P2).
- */
-function mayRunUnseen({ tally: { inDoubtUntil = 0 } }: Queued, at: EpochMs): boolean {
-  return at < inDoubtUntil;
 }
 
 /** Waits for the next poll. A fact that is repeated before it is due changes nothing. */

@@ -10,6 +10,9 @@ const ofGates: ReadonlySet<HappeningKind | StateKind> = new Set<FaultKind>([
   'searchLate',
 ]);
 
+/** Of those, what is asked only after the soak. */
+const ofSearches: ReadonlySet<HappeningKind | StateKind> = new Set<FaultKind>(['searchFails', 'searchLate']);
+
 /** Each collector of a rollout brings them once. */
 const ofCreates: ReadonlySet<HappeningKind | StateKind> = new Set<FaultKind>([
   'createAnswerLost',
@@ -33,6 +36,7 @@ const rareStates: ReadonlySet<HappeningKind | StateKind> = new Set<StateKind>([
   'rollout rolledBack',
   'rollout finishedWithFailures',
   'upgrade timedOut',
+  'upgrade rolledBack',
 ]);
 
 /** A wave whose gates are asked has none of them, but a wave before it may, for late joiners. */
@@ -46,9 +50,12 @@ const runningStates: ReadonlySet<HappeningKind | StateKind> = new Set<StateKind>
 /** How many times a pair is wanted: what needs two things that come seldom is met seldom. */
 function weightOf(pair: Pair): number {
   const isWithCreate = isOf(ofCreates)(pair);
-  if (isOf(ofGates)(pair)) return isWithCreate || isOf(runningStates)(pair) ? 10 : isOfWords(pair) ? 6 : 4;
-  if (isOf(rareStates)(pair)) return 4;
-  return isWithCreate ? 2 : 1;
+  if (isOf(ofGates)(pair)) {
+    if (isWithCreate) return isOf(ofSearches)(pair) ? 40 : 14;
+    return isOf(runningStates)(pair) ? 14 : isOfWords(pair) ? 6 : 4;
+  }
+  if (isOf(rareStates)(pair)) return 6;
+  return isWithCreate || pair.happening === 'release' || pair.other === 'release' ? 3 : 1;
 }
 
 /** Pairs that can meet, rare ones several times, in an order in which neighbours differ in both halves. */
@@ -58,7 +65,7 @@ const candidates: readonly Pair[] = shuffled(
     .flatMap((pair) => Array.from({ length: weightOf(pair) }, () => pair)),
 );
 
-const wantedByNight = 12;
+const wantedByNight = 14;
 
 /**
  * The pairs that a night is steered to, by its seed alone: consecutive nights want one after the other of all pairs. A calm
@@ -106,7 +113,7 @@ function leansOf(wanted: readonly Pair[]): readonly LeanKind[] {
     // Gates of one policy are asked while upgrades of the other are created.
     ...(isWithGate.some(isOf(ofCreates)) ? (['secondPolicy'] as const) : []),
     ...(isWanted('rollout superseded') ? (['supersede'] as const) : []),
-    ...(isWanted('rollout rolledBack') ? (['rollback'] as const) : []),
+    ...(isWanted('rollout rolledBack') || isWanted('upgrade rolledBack') ? (['rollback'] as const) : []),
     ...(isWanted('rollout finishedWithFailures') ? (['failures'] as const) : []),
   ];
 }

@@ -61,6 +61,17 @@ const heldStrata = [aHeldStratum(1, { label: 'Windows' })];
 const buildHold = { build: 'b', by: 'ann', reason: 'breaks logs', at: now };
 const heldRollout = { state: 'held', reason: askedFor('too many failures') } as const;
 
+it('an upgrade whose create got no answer keeps its slot in a paused rollout, until a known end (P2)', () => {
+  const inDoubtUntil = now + 30 * minute;
+  const queued = aQueuedOne({}, { createsInDoubt: 1, inDoubtUntil });
+  const view = opened({ rollout: { state: 'paused', reason: askedFor('careful') } });
+  expect(explainUpgrade(view, queued, now)).toEqual({
+    reason: 'has a slot, and is polled: an earlier create got no answer, so that its task may be running',
+    until: inDoubtUntil,
+  });
+  expect(explainUpgrade(view, queued, inDoubtUntil).reason).not.toContain('no answer');
+});
+
 describe('after an outage of Redis', () => {
   const createsWait = { isLost: true, unconfirmed: 0, until: now + 35_000 };
   const words =
