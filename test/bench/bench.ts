@@ -19,7 +19,7 @@ const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--collectors N] 
   slots         1,000 collectors and 100 slots: upwave, a plain pool and a fixed-batch loop side by side
   slots-10000   the same with 10,000 collectors; by name only, since it takes hours
   rate          1,000 collectors and 1,000 slots, where the request rate of the service is the limit
-  rate-jitter   the same through a network with 20 ms of jitter, at 5 times real speed; by name only
+  rate-jitter   the same through a network with 20 ms of jitter, at real speed: 35 minutes a run; by name only
   planning      plans and freezes fleets of 1,000 to 100,000
   large         a daemon in the middle of a rollout of 1,000 to 100,000 collectors, also in ten accounts, 1,000 ended
                 rollouts behind it

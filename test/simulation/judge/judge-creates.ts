@@ -33,6 +33,8 @@ export interface CreateJudge {
   started(create: CreateOf): void;
   answered(create: CreateOf): void;
   polled(collectorId: number): void;
+  /** A plan was read. One of the same name is lost, and its creates in doubt are as they are read now. */
+  planned(rolloutId: string): void;
   createsLeft(): number;
   /** The store went back: upgrades that run may be unknown to it. */
   forgotten(): void;
@@ -258,6 +260,9 @@ export function makeCreateJudge(parts: {
       if (skewMs > 0) for (const doubt of inDoubt.values()) doubt.polled = true;
       for (const { running } of Object.values(services))
         for (const task of running()) if (!isKnown(task)) unknownTasks.add(task);
+    },
+    planned: (rolloutId) => {
+      for (const key of [...inDoubt.keys()]) if (key.startsWith(`${rolloutId}/`)) inDoubt.delete(key);
     },
     polled: (collectorId) => {
       for (const [key, doubt] of inDoubt) if (key.endsWith(`/${collectorId}`)) doubt.polled = true;

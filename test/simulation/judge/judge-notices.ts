@@ -51,8 +51,12 @@ export function makeNoticeJudge({
       );
       received.set(id, { entry, forgets });
       const [at = 0, index = 0] = entry.split('/').map(Number);
+      // One that comes again is known to its receiver, wherever it stands.
       check(
-        last.forgets < forgets || at > last.at || (at === last.at && index >= last.index),
+        before !== undefined ||
+          last.forgets < forgets ||
+          at > last.at ||
+          (at === last.at && index >= last.index),
         `${id} was received after a later one`,
       );
       last = { at, index, forgets };

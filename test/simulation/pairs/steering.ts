@@ -3,7 +3,7 @@ import type { Setup } from '../setup.ts';
 import type { Scheduler } from '../world/scheduler.ts';
 import { type HappeningKind, isState, nameOfPair, type Pair, type StateKind } from './kinds.ts';
 import type { Meetings, Subject } from './meetings.ts';
-import { happeningsOf } from './wanted.ts';
+import { happeningsOf, ofGates } from './wanted.ts';
 
 /** Brings about the pairs that a night wants: it waits for one half, and makes the other happen. */
 export interface Steering {
@@ -64,9 +64,10 @@ export function makeSteering(
   };
   const othersOf = ({ happening, other }: WantedPair, kind: HappeningKind): HappeningKind | StateKind =>
     kind === happening ? other : happening;
-  /** Which of two happenings begins: one that depends on calls, as the other one can follow at once. */
+  /** Which of two happenings begins: one that depends on calls, as the other one can follow at once, or on rare ones. */
   const leaderOf = ({ happening, other }: WantedPair): HappeningKind | undefined => {
     if (isState(other)) return undefined;
+    if (ofGates.has(other) && !ofGates.has(happening)) return other;
     return doers.has(happening) && !doers.has(other) ? other : happening;
   };
   const mayLead = (pair: WantedPair, kind: HappeningKind): boolean =>

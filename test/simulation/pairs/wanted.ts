@@ -3,7 +3,7 @@ import { cannotMeet } from './cannot-meet.ts';
 import { allPairs, type HappeningKind, isState, type Pair, type StateKind, wordKinds } from './kinds.ts';
 
 /** They need gates that are asked, which is once in a wave. */
-const ofGates: ReadonlySet<HappeningKind | StateKind> = new Set<FaultKind>([
+export const ofGates: ReadonlySet<HappeningKind | StateKind> = new Set<FaultKind>([
   'gateErrors',
   'gateMisses',
   'searchFails',
@@ -51,7 +51,7 @@ const runningStates: ReadonlySet<HappeningKind | StateKind> = new Set<StateKind>
 function weightOf(pair: Pair): number {
   const isWithCreate = isOf(ofCreates)(pair);
   if (isOf(ofGates)(pair)) {
-    if (isWithCreate) return isOf(ofSearches)(pair) ? 40 : 14;
+    if (isWithCreate) return isOf(ofSearches)(pair) ? 16 : 10;
     return isOf(runningStates)(pair) ? 14 : isOfWords(pair) ? 6 : 4;
   }
   if (isOf(rareStates)(pair)) return 6;

@@ -70,6 +70,7 @@ export function makeStorePort(night: Night, process: ProcessModel, reach: Reach)
       night.wrote(seen.frozen(plan, process.host.account));
       night.beatSoon();
       judgePlan(night, process, plan);
+      night.judge.planned(plan.rollout.id);
       return result;
     },
     replan: async (plan, rev) => {
