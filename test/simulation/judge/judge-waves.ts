@@ -149,7 +149,9 @@ function judgeGates(parts: WaveJudgeParts, of: SeenRollout, index: number, name:
       `${name} although ${gate.name} said ${last?.kind} ${now() - (last?.at ?? 0)} ms ago`,
     );
     if (gate.kind !== 'prometheus' || met === undefined) continue;
-    const broken = answers.findLast(({ kind, at }) => kind !== 'met' && kind !== 'error' && at < met.at);
+    const broken = answers.findLast(
+      ({ kind, at, isLost }) => kind !== 'met' && kind !== 'error' && at < met.at && !isLost(),
+    );
     const first = answers.find(({ kind, at }) => kind === 'met' && at > (broken?.at ?? 0));
     const metMs = met.at - (first?.at ?? met.at);
     verdicts.check(

@@ -14,7 +14,11 @@ export interface GivenAnswer {
   readonly at: number;
   /** `counted`: what is in it for a wave is judged by itself. */
   readonly kind: 'met' | 'missed' | 'hold' | 'error' | 'counted';
+  /** Who asked was killed right after it, and may not have stored it. */
+  isLost(): boolean;
 }
+
+const storedWithinMs = 1_000;
 
 /** Gates that answer as the world wants, and remember what they said. */
 export interface GateModel {
@@ -78,7 +82,11 @@ export function makeGateModel(
           : { answer: answerHttp(gate, isTroubled), hasFailed: false };
         const key = `${summary.rollout}/${summary.wave}/${gate.name}`;
         const kind = hasFailed ? 'error' : kindOf(question, answer);
-        given.set(key, [...(given.get(key) ?? []), { at: now(), kind }]);
+        let isKept = false;
+        given.set(key, [...(given.get(key) ?? []), { at: now(), kind, isLost: () => !isKept }]);
+        void process.wait(storedWithinMs).then(() => {
+          isKept = true;
+        });
         await process.wait(chances.int(5, 200));
         return answer;
       },
