@@ -445,7 +445,7 @@ const plants = {
     in: 'lead',
     store: (store) => withView(store, (view) => ({ ...view, nextRetryAt: 0 })),
   },
-  clocksTrusted: { firstSeed: 1011, needs: ['clockWrong'] },
+  clocksTrusted: { firstSeed: 418, needs: ['clockWrong'] },
   orphansForgotten: { firstSeed: 17, needs: ['policyRemoved', 'policyRenamed'] },
   missingPolicyUpgrades: {
     firstSeed: 17,

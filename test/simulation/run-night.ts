@@ -425,7 +425,8 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     const offset = chances.int(-1, 1) * (skewMs / 5);
     const { account, accessKey, config } = host;
     const of = { account, accessKey, config };
-    const process = makeProcess(`daemon-${lives}`, of, scheduler, Math.round(offset));
+    const followsJumps = night.plant === 'clocksTrusted';
+    const process = makeProcess(`daemon-${lives}`, of, scheduler, Math.round(offset), followsJumps);
     trace(process.name, () => `starts on ${host.name} with config ${config} of ${account}`);
     running.set(host, process);
     configModel.appears(config);

@@ -55,6 +55,8 @@ export function makeProcess(
   host: Host,
   scheduler: Scheduler,
   clockOffsetMs: number,
+  /** With a bug: it follows the jumps of its wall clock. */
+  followsJumps = false,
 ): ProcessModel {
   let alive = true;
   let stalledUntil = 0;
@@ -65,7 +67,8 @@ export function makeProcess(
     wallNow: () => scheduler.now() + offset,
     monotonicNow: () => scheduler.now() - suspendedMs,
   };
-  const clock = makeSteadyClock(clocks);
+  const steady = makeSteadyClock(clocks);
+  const clock = followsJumps ? { ...steady, now: clocks.wallNow } : steady;
   const watch = makeClockWatch({
     // The store's clock is the true one.
     commands: { time: async () => [Math.floor(scheduler.now() / 1_000), (scheduler.now() % 1_000) * 1_000] },
