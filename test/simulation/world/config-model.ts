@@ -26,8 +26,13 @@ export function makeConfigModel(
   beatAtOf: (process: ProcessModel) => EpochMs,
 ): ConfigModel {
   const generations = new Map<number, number>();
+  let latest = 0;
+  const renew = (config: number): void => {
+    latest += 1;
+    generations.set(config, latest);
+  };
   const appears = (config: number): void => {
-    if (!generations.has(config)) generations.set(config, generations.size + 1);
+    if (!generations.has(config)) renew(config);
   };
   /** What daemons whose config was read anew said last. */
   const before = new Map<ProcessModel, number>();
@@ -45,7 +50,10 @@ export function makeConfigModel(
       process.setConfig(config);
     },
     seenBy: (process) => {
+      const former = before.get(process);
       before.delete(process);
+      // One that a reload brings back is the newest again.
+      if (former !== undefined && former !== process.host.config) renew(process.host.config);
       appears(process.host.config);
       const others = living().filter((each) => each !== process);
       for (const other of others) appears(configOf(other));
