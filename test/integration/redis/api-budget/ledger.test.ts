@@ -297,8 +297,8 @@ describe('the rate after a 429', () => {
     // 52 ms later, which is near enough to be given.
     expect(await Promise.all(daemons.map(answerTo))).toEqual(['granted', 'granted']);
     for (let times = 0; times < 20; times += 1) await limit();
-    // 520 ms later.
-    expect(await Promise.all(daemons.map(answerTo))).toEqual(['granted', 'far']);
+    // The later one 520 ms later, whichever that is.
+    expect((await Promise.all(daemons.map(answerTo))).toSorted()).toEqual(['far', 'granted']);
   });
 });
 
