@@ -25,9 +25,8 @@ export async function findPlannedCollector(
       ? parts.store.findNamed(rolloutId, idOrName.trim())
       : // A collector with an unreadable record is looked up at the service instead.
         (await parts.store.loadUpgrades(rolloutId, [id])).upgrades;
-  const found = (
-    await Promise.all((await parts.store.activeRolloutIds(await parts.claims.names())).map(find))
-  ).flat();
+  const rolloutIds = await parts.store.activeRolloutIds(await parts.claims.names());
+  const found = (await Promise.all(rolloutIds.map(find))).flat();
   const policyOf = ({ identity: { rolloutId } }: Upgrade) => parseRolloutId(rolloutId).policy;
   const [first] = found;
   // The rollback of a policy follows its rollout.

@@ -33,9 +33,8 @@ export async function release(parts: OperationsParts, request: HoldRequest): Pro
 export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
   const { builds, collectors } = await parts.register.holds();
   const strata: Array<HeldThings['strata'][number]> = [];
-  for (const { id, policy, endedAt, heldStrata } of await parts.store.currentRollouts(
-    await parts.claims.names(),
-  )) {
+  const rollouts = await parts.store.currentRollouts(await parts.claims.names());
+  for (const { id, policy, endedAt, heldStrata } of rollouts) {
     const of = { policy: policy.name, rolloutId: id, isEnded: endedAt !== null };
     for (const { label, reason, by, at } of heldStrata)
       strata.push({ ...of, label, reason: stratumWhyWords(reason), by, at });

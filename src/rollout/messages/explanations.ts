@@ -97,7 +97,7 @@ export function progressWords(upgrade: Upgrade): string {
   }
 }
 
-/** Why a queued upgrade keeps its slot although nothing may start. */
+/** Why a queued upgrade keeps its slot, whatever prevents its next create. */
 export const unseenTaskWords =
   'has a slot, and is polled: an earlier create got no answer, so that its task may be running';
 

@@ -12,7 +12,8 @@ export { type UpgradeState, upgradeStates };
  * Every transition with its causes:
  *
  *   pending     → queued      its turn            → withdrawn
- *   queued      → starting    its create leaves   → upgrading    the answer came late    → verifying  has the build
+ *   queued      → starting    its create leaves   → verifying    has the build
+ *               → upgrading   the answer came late, or found running
  *               → pending, retrying  put back     → deferred     not alive, or someone else upgrades it
  *               → failed      a refused create    → withdrawn
  *   starting    → upgrading   created, or found running          → verifying  has the build
@@ -31,7 +32,7 @@ export { type UpgradeState, upgradeStates };
  *   withdrawn   → pending     rejoined
  *
  * `queued`, `starting` and `upgrading` hold a slot: the service may be running a task of ours (P2). A create in doubt stays
- * in `starting`, keeps its slot, and is settled by polls (P1). The rules of each state are in `rollout/upgrade/`.
+ * in `starting`, keeps its slot, and is settled by polls (P1). Where only a list settled it, `queued` keeps the slot, too. The rules of each state are in `rollout/upgrade/`.
  */
 export interface Upgrade<Progress extends UpgradeProgress = UpgradeProgress> {
   readonly identity: UpgradeIdentity;

@@ -39,7 +39,7 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
     case 'queued':
       if (view.createsWait !== undefined && view.rollout.state === 'running')
         return explained(...storeBlockers(view));
-      if (mayRunUnseen(upgrade, now))
+      if (progress.refused === undefined && mayRunUnseen(upgrade, now))
         return { reason: unseenTaskWords, until: upgrade.tally.inDoubtUntil ?? null };
       if (progress.refused === undefined && progress.heartbeatAfter === undefined)
         return { reason: progressWords(upgrade), until: null };

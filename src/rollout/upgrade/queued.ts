@@ -45,7 +45,7 @@ const returnPollsMax = 6;
 
 const polls: PollLimit<'queued'> = {
   isTimeUp: ({ tally }) => tally.failedPolls >= failedPollsMax,
-  // No task is running, and a deferred collector is polled again.
+  // Once no task can be running: a deferred collector is polled again.
   unansweredForMs: 0,
   giveUp: (upgrade, { at, failure }, context) => {
     if (mayRunUnseen(upgrade, at)) return pollAgain(upgrade, at, context);
