@@ -31,8 +31,8 @@ const foreignAgainMs: DurationMs = 10_000;
 // Another daemon may take the job at once. The clocks are compared every two seconds.
 const clockAgainMs = 2_000;
 
-// The account will be known as soon as the service has answered.
-const unknownAgainMs: DurationMs = 1_000;
+// The account will be known as soon as the service has answered, which may be after an outage of hours.
+const unknownAgainMs: DurationMs = 5_000;
 
 const ours = { kind: 'own' } as const;
 

@@ -4,6 +4,7 @@ import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import { runStep } from '../../../../src/orchestrator/step/run-step.ts';
 import { makeObservations, type Observations } from '../../../../src/orchestrator/watch/observations.ts';
+import type { AccountStatus } from '../../../../src/rollout/model/account.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
@@ -43,12 +44,14 @@ async function aJob(
     observations = makeObservations(),
     beginIntent = () => async () => true,
     isClockRight = () => true,
+    account = { kind: 'own' },
   }: {
     readonly rollout?: Rollout;
     readonly trustedSince?: EpochMs;
     readonly observations?: Observations;
     readonly beginIntent?: () => () => Promise<boolean>;
     readonly isClockRight?: () => boolean;
+    readonly account?: AccountStatus;
   } = {},
 ) {
   const house = await aHouse({ rollout, upgrades: [upgrade], fleet: { ...nothing, ...fleet } });
@@ -56,6 +59,7 @@ async function aJob(
     ...house.parts,
     observations,
     isClockRight,
+    accounts: { statusOf: async () => account },
     policies: ['production', 'other'],
     trustedSince: () => trustedSince,
     beginIntent,
@@ -86,6 +90,19 @@ function unansweredPolls() {
   };
   return { polls, pollCollector };
 }
+
+describe('a daemon whose account is not that of the rollout (P5)', () => {
+  it.each<[string, AccountStatus]>([
+    ['is not known', { kind: 'unknown', reason: '' }],
+    ['is another', { kind: 'another', compared: 3, matched: 0, renamed: 0 }],
+  ])('leaves the step alone and is not asked each second, while it %s', async (_what, account) => {
+    const job = await aJob(queued, {}, { account });
+    const outcome = await job.run();
+    expect(outcome).toMatchObject({ job: 'comeBack' });
+    expect(outcome.job === 'comeBack' && outcome.at - job.clock.at).toBeGreaterThanOrEqual(5_000);
+    expect(await job.upgrade()).toEqual(queued);
+  });
+});
 
 describe('an aborted rollout (P9)', () => {
   const rollout = aRollout({ state: 'aborted' });
