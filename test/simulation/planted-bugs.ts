@@ -23,6 +23,8 @@ interface Plant {
   readonly foundBy?: string;
   /** What finds it, of that which only makes the other bugs slower to find. */
   readonly needs?: ReadonlyArray<(typeof unneeded)[number]>;
+  /** Faults that it takes, which nights seldom bring together. */
+  readonly most?: SetupChanges['most'];
   /** The only parts of the daemon that have it; where left out, all but its status. */
   readonly in?: PlantContext | readonly PlantContext[];
   readonly store?: (store: RolloutStore) => RolloutStore;
@@ -55,7 +57,8 @@ export const unsteered: SetupChanges = { without: unneeded.filter((kind) => kind
 /** The changes with which the nights from `firstSeed` on find a bug soon. */
 export function changesToFind(bug: PlantedBug): SetupChanges {
   const needs: readonly string[] = whereFound[bug].needs ?? [];
-  return { without: unneeded.filter((kind) => !needs.includes(kind)) };
+  const { most = [] } = whereFound[bug];
+  return { without: unneeded.filter((kind) => !needs.includes(kind)), most };
 }
 
 /** Bugs that are put in on purpose, to see that the simulation finds each. */
@@ -92,7 +95,7 @@ const plants = {
     }),
   },
   pauseNotFinal: {
-    firstSeed: 97,
+    firstSeed: 112,
     in: 'step',
     store: (store) => ({
       ...store,
@@ -262,7 +265,7 @@ const plants = {
       })),
   },
   evidenceHoldStays: {
-    firstSeed: 2513,
+    firstSeed: 2799,
     in: 'lead',
     store: (store) =>
       withView(store, ({ rollout: { heldFor: _heldFor, ...rollout }, ...view }) => ({ ...view, rollout })),
@@ -313,6 +316,24 @@ const plants = {
     configs: (configs) => ({
       ...configs,
       versionOf: () => ({ generation: Number.MAX_SAFE_INTEGER, isReinstated: true }),
+    }),
+  },
+  doubtForgotten: {
+    firstSeed: 161,
+    foundBy: 'P2',
+    most: ['listsRunning', 'createAnswerLost', 'readFails', 'pollsFail'],
+    // A create whose answer was lost seems to have been settled by the list that shows its collector.
+    in: 'step',
+    store: (store) => ({
+      ...store,
+      loadUpgrades: async (id, ids) => {
+        const read = await store.loadUpgrades(id, ids);
+        const settled = ({ tally: { inDoubtUntil: _forgotten, ...tally }, ...upgrade }: Upgrade) => ({
+          ...upgrade,
+          tally,
+        });
+        return { ...read, upgrades: read.upgrades.map(settled) };
+      },
     }),
   },
   turnKept: {

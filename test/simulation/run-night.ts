@@ -139,7 +139,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   const gateway = makeGatewayModel(setup, scheduler, { seen, isTroubled, troubleEndsAt, struck });
   const shown = makeShownCollectors();
   const orders = makeOrders();
-  const gates = makeGateModel(setup, scheduler.now, { services, struck, wants });
+  const gates = makeGateModel(setup, scheduler.now, { services, struck, steering });
   const skewMs = setup.faults.clockJump > 0 ? 5_000 : 0;
   const staleMs =
     setup.faults.stall > 0 || setup.faults.slowAnswer > 0 || setup.faults.crash > 0 || doubtsClocks(setup)
@@ -393,7 +393,12 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     const giveWay = () => {
       if (isLeading()) elect(next);
     };
-    void next.lead(term, isLeading, giveWay);
+    void next.lead(term, isLeading, giveWay).then(() => {
+      // It has stepped back because its clock was wrong. Where the clock is right again, it takes the lease as any other may.
+      scheduler.at(scheduler.now() + leaseMs + 500, () => {
+        if (leader === next && fence === term) elect();
+      });
+    });
   };
   const deposeLater = (name: string): void => {
     if (leader?.process.name !== name) return;

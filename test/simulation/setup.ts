@@ -178,11 +178,15 @@ export function drawSetup(seed: number): Setup {
 export interface SetupChanges
   extends Partial<Pick<Setup, 'collectors' | 'daemons' | 'troubleMs' | 'words' | 'operators' | 'givesWay'>> {
   readonly without?: ReadonlyArray<FaultKind | FeatureKind>;
+  /** These happen as often as they may at most. */
+  readonly most?: readonly FaultKind[];
 }
 
-export function changeSetup(setup: Setup, { without = [], ...changes }: SetupChanges): Setup {
+export function changeSetup(setup: Setup, { without = [], most = [], ...changes }: SetupChanges): Setup {
   const off = new Set<string>(without);
-  const faults = eachOf(faultKinds, (kind) => (off.has(kind) ? 0 : setup.faults[kind]));
+  const faults = eachOf(faultKinds, (kind) =>
+    off.has(kind) ? 0 : most.includes(kind) ? highest[kind] : setup.faults[kind],
+  );
   const features = eachOf(featureKinds, (kind) => setup.features[kind] && !off.has(kind));
   return { ...setup, ...changes, faults, features, without };
 }

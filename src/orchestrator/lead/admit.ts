@@ -38,7 +38,7 @@ export async function admit(
   }
   const wasWithdrawn = await withdrawHeld(parts, view, fence, { holds, picked: upgrades });
   if (wasWithdrawn) return 'changed';
-  const trustedSince = parts.trustedSince?.() ?? 0;
+  const trustedSince = parts.trustedSince();
   const changes = upgrades
     .map((before) => {
       const { collectorId } = before.identity;

@@ -30,7 +30,7 @@ export async function endUpgrades(
     if (signal?.aborted === true) break;
     const upgrades = await listAllUpgrades(parts.store, rollout.id, { state });
     const at = parts.clock.now();
-    const trusted = parts.trustedSince === undefined ? {} : { trustedSince: parts.trustedSince() };
+    const trusted = { trustedSince: parts.trustedSince() };
     const findings = upgrades.map((upgrade) => ({ upgrade, fact: { kind, at, reason, ...trusted } }));
     await recordFacts(parts, rollout, findings, guard, signal);
   }

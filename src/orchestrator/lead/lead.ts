@@ -12,11 +12,9 @@ import { type ReconcileParts, reconcile } from './reconcile.ts';
 export interface LeadParts extends ReconcileParts, WatchParts {
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
-  /** The request rate of all daemons of the access key together. */
-  readonly requestsPerSecond: number;
   readonly lease: LeaderLease;
-  /** Whether another running daemon should lead for a while; default: never. */
-  readonly isWaitedFor?: () => Promise<boolean>;
+  /** Whether another running daemon should lead for a while. */
+  readonly isWaitedFor: () => Promise<boolean>;
   /** Ends early at a wake-up: `sleep` returns as soon as this signal fires. */
   readonly nextWakeUp: () => AbortSignal;
 }
@@ -64,7 +62,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
     if (Math.abs(now - turnBeganAt) >= turnMs) {
       turnBeganAt = now;
       // Redis is unavailable, so no daemon can take the lease.
-      if (await attempt(parts, async () => parts.isWaitedFor?.(), false)) {
+      if (await attempt(parts, () => parts.isWaitedFor(), false)) {
         await parts.lease.giveWay(giveWayMs);
         continue;
       }

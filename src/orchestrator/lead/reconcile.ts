@@ -22,8 +22,8 @@ import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
 
 export interface ReconcileParts extends AdmitParts, AskGateParts, SoakPollParts, RollbackParts {
   readonly backgroundTasks: BackgroundTasks;
-  /** The request rate of all daemons of the access key together; default: no limit. */
-  readonly requestsPerSecond?: number;
+  /** The request rate of all daemons of the access key together. */
+  readonly requestsPerSecond: number;
 }
 
 // A pass is followed by another only after a change. More passes than this are a bug, not a long list.
@@ -69,9 +69,7 @@ export async function reconcile(
     const seen = { ...loaded, isPolicyMissing: parts.claims.isMissing(loaded.rollout.policy.name) };
     const view = seen.rollout.policy.isolate === 'attributes' ? await withSharedAttribute(parts, seen) : seen;
     const decided = decide(view, now);
-    const { requestsPerSecond } = parts;
-    const decision =
-      requestsPerSecond === undefined ? decided : limitQueued(decided, view, requestsPerSecond);
+    const decision = limitQueued(decided, view, parts.requestsPerSecond);
     const did = await actAll({ parts, view, fence }, decision.actions);
     if (did === 'stale') return now;
     if (did === 'unchanged') return decision.wakeAt;

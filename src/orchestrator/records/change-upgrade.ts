@@ -15,14 +15,9 @@ export interface ChangeUpgradeParts {
   readonly random: () => number;
   /**
    * Observations before this instant do not count: after a fail-over or a truncated file, a record may show an upgrade as
-   * it was before its create. It is in the future while such a create may still arrive. If absent, all observations count.
+   * it was before its create. It is in the future while such a create may still arrive.
    */
-  readonly trustedSince?: () => EpochMs;
-  /**
-   * Called before an intent is stored. @returns a function that tells, once it is stored, whether its create may leave. If
-   * absent, it may.
-   */
-  readonly beginIntent?: () => () => Promise<boolean>;
+  readonly trustedSince: () => EpochMs;
 }
 
 type RecordParts = ChangeUpgradeParts & Pick<ChangeRolloutParts, 'store' | 'sink' | 'wakeUps'>;

@@ -56,7 +56,7 @@ export async function runStep(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   for (let call = 0; call < callsPerRunMax && !signal.aborted; call += 1) {
-    if (parts.isClockRight?.() === false) return { job: 'comeBack', at: parts.clock.now() + clockAgainMs };
+    if (!parts.isClockRight()) return { job: 'comeBack', at: parts.clock.now() + clockAgainMs };
     // In parallel. A save names the revisions of both, so the two reads need not be consistent.
     const [rollout, { upgrades, unreadable }] = await Promise.all([
       parts.store.loadRollout(of.rolloutId),
@@ -110,9 +110,7 @@ const executors: Executors = {
       upgradableTo: step.askUpgradable ? upgrade.identity.toBuild : null,
       urgent: step.why !== 'deferred' && step.why !== 'watchBuild',
       // Creates that Redis may have lost were sent before this instant. By then they have arrived, or never will.
-      ...(step.why === 'recheck'
-        ? { listedSince: (run.parts.trustedSince?.() ?? 0) + run.parts.answerWithinMs }
-        : {}),
+      ...(step.why === 'recheck' ? { listedSince: run.parts.trustedSince() + run.parts.answerWithinMs } : {}),
     };
     const answer = await run.parts.fleet.pollCollector(poll, run.signal);
     const at = run.parts.clock.now();

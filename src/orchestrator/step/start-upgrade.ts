@@ -72,10 +72,10 @@ async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout } = run;
   const current = await refresh(run, upgrade);
   // After a suspension, an old observation would seem fresh, and a closed window open, until the clocks are compared.
-  if (parts.isClockRight?.() === false) return current;
-  const isIntentKept = parts.beginIntent?.();
+  if (!parts.isClockRight()) return current;
+  const isIntentKept = parts.beginIntent();
   const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
-  if (nextStep(current, fact.at, parts.trustedSince?.()).do !== 'start') return current;
+  if (nextStep(current, fact.at, parts.trustedSince()).do !== 'start') return current;
   const missing = missingPolicy(run);
   if (missing !== undefined) return putBack(run, current, missing);
   const change = changeOf(parts, rollout, current, fact);
@@ -83,10 +83,10 @@ async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   if (result === 'braked') return putBack(run, current, { kind: 'braked' });
   if (result !== 'saved') return current;
   for (const event of change.events) parts.sink.report(event);
-  const [claimant, isKept = true] = await Promise.all([
+  const [claimant, isKept] = await Promise.all([
     findClaimingRollout(parts, rollout, upgrade.identity.collectorId),
     // Without it, an intent that Redis loses would go unnoticed, and the collector would get a second create (P1).
-    isIntentKept?.(),
+    isIntentKept(),
   ]);
   const isLate = parts.clock.now() - fact.at > sendWithinMs;
   if (claimant === undefined && isKept && !isLate) return change.after;

@@ -13,11 +13,13 @@ import type { Observations } from '../watch/observations.ts';
 
 export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
-  /** Rows of the inventory of the last minute; default: none. */
-  readonly observations?: Observations;
-  /** False while this host's clock is wrong, or has jumped: then no create is sent. Default: always true. */
-  readonly isClockRight?: () => boolean;
+  /** Rows of the inventory of the last minute. */
+  readonly observations: Observations;
+  /** False while this host's clock is wrong, or has jumped: then no create is sent. */
+  readonly isClockRight: () => boolean;
   readonly claims: PolicyClaims;
+  /** Called before an intent is stored. @returns a function that tells, once it is stored, whether its create may leave */
+  readonly beginIntent: () => () => Promise<boolean>;
 }
 
 /** One run of a step job. */
@@ -28,7 +30,7 @@ export interface Run {
 }
 
 export function nextStepOf({ clock, trustedSince }: StepParts, upgrade: Upgrade): Step {
-  return nextStep(upgrade, clock.now(), trustedSince?.());
+  return nextStep(upgrade, clock.now(), trustedSince());
 }
 
 /** The collector's row of the last minute, if it can replace the poll before the create. */
@@ -38,7 +40,7 @@ export function rowInsteadOfPoll(
   { why, askUpgradable }: Extract<Step, { do: 'pollCollector' }>,
 ): RowObservation | undefined {
   if (why !== 'recheck' || askUpgradable) return undefined;
-  const row = observations?.find(upgrade.identity.collectorId, clock.now());
+  const row = observations.find(upgrade.identity.collectorId, clock.now());
   return row !== undefined && isPollReplaced(upgrade, row) ? row : undefined;
 }
 

@@ -19,8 +19,8 @@ import type { Observations } from './observations.ts';
 
 export interface JudgeInventoryParts extends ChangeRolloutParts {
   readonly fleet: Pick<FleetService, 'readInventory'>;
-  /** Rows of the last minute; default: none. */
-  readonly observations?: Observations;
+  /** Rows of the last minute. */
+  readonly observations: Observations;
 }
 
 /**
@@ -28,7 +28,7 @@ export interface JudgeInventoryParts extends ChangeRolloutParts {
  * implausible the rollout waits, and no collector counts as gone (P14).
  */
 export async function judgeInventory(
-  parts: Omit<JudgeInventoryParts, 'fleet'>,
+  parts: ChangeRolloutParts,
   rollout: Rollout,
   inventory: FleetInventory,
 ): Promise<InventoryVerdict> {
@@ -55,17 +55,17 @@ export async function isGone(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (rollout.implausibleInventory !== undefined && isInventoryChecked(rollout)) return false;
-  if (parts.observations?.find(collectorId, parts.clock.now()) !== undefined) return false;
+  if (parts.observations.find(collectorId, parts.clock.now()) !== undefined) return false;
   const reading = await parts.fleet.readInventory(null, signal);
   if (!reading.ok) return false;
-  parts.observations?.note(reading.value, reading.value.readAt);
+  parts.observations.note(reading.value, reading.value.readAt);
   const verdict = await judgeInventory(parts, rollout, reading.value);
   return verdict.kind === 'plausible' && !reading.value.collectors.some(({ id }) => id === collectorId);
 }
 
 /** Reads the inventory again for a rollout whose last reading was implausible, and rests where it still is. */
 export async function checkInventory(
-  parts: JudgeInventoryParts,
+  parts: Omit<JudgeInventoryParts, 'observations'>,
   { rollout }: RolloutView,
   signal: AbortSignal,
 ): Promise<'done' | 'again'> {

@@ -160,7 +160,7 @@ function judge(
   // For a task, the presence of its collector on the list is enough. Everything else needs the row.
   if (reading.of !== 'inventory' && row.lastSeenAlive === null && upgrade.progress.state !== 'upgrading')
     return 'none';
-  const trustedSince = parts.trustedSince?.() ?? 0;
+  const trustedSince = parts.trustedSince();
   const rowContext = {
     ...{ at, trustedSince, periodMs: reading.periodMs },
     ...{ policy: rollout.policy, isOfferRead: isOfferRead(upgrade.identity) },

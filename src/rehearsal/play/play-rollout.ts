@@ -166,7 +166,7 @@ function freeze({ seed, policy, snapshot, targetBuild, beganAt }: Stage): Frozen
 
 /** The parts that do not change. @param again called when a background task has no result */
 function quietParts(
-  { policy, seed, gates, sharedAttributes = makeSharedAttributes() }: Stage,
+  { policy, seed, budget, gates, sharedAttributes = makeSharedAttributes() }: Stage,
   again: () => void,
 ) {
   return {
@@ -177,6 +177,10 @@ function quietParts(
     random: seededChance(seed),
     gates,
     claims: { names: async () => [policy.name], isMissing: () => false },
+    requestsPerSecond: budget.requestsPerSecond,
+    trustedSince: () => 0,
+    beginIntent: () => async () => true,
+    isClockRight: () => true,
     // No pages are read.
     observations: makeObservations(),
     backgroundTasks: {

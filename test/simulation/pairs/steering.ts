@@ -14,6 +14,11 @@ export interface Steering {
   able(kind: HappeningKind, happen: (subject: Subject | undefined) => void): void;
   /** Whether what happens at calls, by chance, happens at this one because it is wanted. */
   wants(kind: HappeningKind): boolean;
+  /**
+   * Registers what can be made to happen as long as a call is under way, if a pair waits for it.
+   * @returns ends that; undefined where no pair waits
+   */
+  underWay(kind: HappeningKind, happen: () => void): (() => void) | undefined;
   /** States have changed, or something has happened. */
   look(): void;
 }
@@ -67,7 +72,7 @@ export function makeSteering(
   /** Which of two happenings begins: one that depends on calls, as the other one can follow at once, or on rare ones. */
   const leaderOf = ({ happening, other }: WantedPair): HappeningKind | undefined => {
     if (isState(other)) return undefined;
-    if (ofGates.has(other) && !ofGates.has(happening)) return other;
+    if (ofGates.has(other) && !ofGates.has(happening) && !doers.has(other)) return other;
     return doers.has(happening) && !doers.has(other) ? other : happening;
   };
   const mayLead = (pair: WantedPair, kind: HappeningKind): boolean =>
@@ -131,6 +136,18 @@ export function makeSteering(
         return true;
       }
       return false;
+    },
+    underWay: (kind, happen) => {
+      if (!wantedKinds.has(kind)) return undefined;
+      const isAwaited = stillOpen().some(
+        (pair) => happeningsOf(pair).includes(kind) && pair.tries < triesMax,
+      );
+      if (!isAwaited) return undefined;
+      doers.set(kind, happen);
+      look();
+      return () => {
+        if (doers.get(kind) === happen) doers.delete(kind);
+      };
     },
     look,
   };

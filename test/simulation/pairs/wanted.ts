@@ -1,4 +1,4 @@
-import { changeFaults, type FaultKind, highestOf, type LeanKind, type Setup } from '../setup.ts';
+import { changeFaults, drawSetup, type FaultKind, highestOf, type LeanKind, type Setup } from '../setup.ts';
 import { cannotMeet } from './cannot-meet.ts';
 import { allPairs, type HappeningKind, isState, type Pair, type StateKind, wordKinds } from './kinds.ts';
 
@@ -65,20 +65,26 @@ const candidates: readonly Pair[] = shuffled(
     .flatMap((pair) => Array.from({ length: weightOf(pair) }, () => pair)),
 );
 
-const wantedByNight = 14;
+const wantedByNight = 20;
 
 /**
  * The pairs that a night is steered to, by its seed alone: consecutive nights want one after the other of all pairs. A calm
- * night wants none.
+ * night wants none, and leaves its share to the next one.
  */
 export function wantedOf(setup: Setup): readonly Pair[] {
-  const isCalm = setup.words === 0 && Object.values(setup.faults).every((share) => share === 0);
-  if (isCalm || !setup.features.steering) return [];
+  const { seed } = setup;
+  if (isCalm(setup) || !setup.features.steering) return [];
   const off = new Set<string>(setup.without);
-  return Array.from({ length: wantedByNight }, (_, index) => setup.seed * wantedByNight + index)
+  let from = seed;
+  while (from > 1 && isCalm(drawSetup(from - 1))) from -= 1;
+  return Array.from({ length: wantedByNight * (seed - from + 1) }, (_, index) => from * wantedByNight + index)
     .map((index) => candidates[index % candidates.length])
     .filter((pair) => pair !== undefined)
     .filter((pair) => happeningsOf(pair).every((kind) => !off.has(kind)));
+}
+
+function isCalm({ words, faults }: Setup): boolean {
+  return words === 0 && Object.values(faults).every((share) => share === 0);
 }
 
 /** The same night, in which the faults that it wants are possible, each rarely, or by steering alone. */

@@ -159,6 +159,13 @@ export function makeDaemonModel(
   const policies = rollouts.map(({ name }) => name);
   const scans = setup.features.steering ? makeScanBookPort(night, process) : night.scans;
   const claims = plantInClaims(night.plant, makePolicyClaims({ scans, clock, policies, configs }));
+  const observations = makeObservations();
+  const startedAt = scheduler.now();
+  const rejoinedAt = () => {
+    if (night.plant === 'storeTrustedBlindly') return 0;
+    return night.rejoinedAt() > startedAt ? night.rejoinedAt() + answerWithinMs : startedAt;
+  };
+  const trustedSince = () => clock.now() - (scheduler.now() - rejoinedAt());
   const partsOf = (context: PlantContext) => ({
     ...(night.plant === 'olderConfigScans' ? {} : { configs }),
     ...(night.plant === 'accountIgnored' ? {} : { accounts }),
@@ -172,24 +179,18 @@ export function makeDaemonModel(
     wakeUps,
     sleep: (forMs: number) => process.wait(forMs),
     answerWithinMs,
+    trustedSince,
     random: chances.next,
     policies,
     rollouts,
     readApiBudgetStatus: async () => anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond }),
   });
-  const observations = makeObservations();
-  const startedAt = scheduler.now();
-  const rejoinedAt = () => {
-    if (night.plant === 'storeTrustedBlindly') return 0;
-    return night.rejoinedAt() > startedAt ? night.rejoinedAt() + answerWithinMs : startedAt;
-  };
-  const trustedSince = () => clock.now() - (scheduler.now() - rejoinedAt());
   const renamesPolicies = setup.faults.policyRenamed > 0 || setup.faults.policyRemoved > 0;
   const givesWay = renamesPolicies || (setup.features.steering && setup.faults.otherAccount > 0);
   const leadParts = {
     ...partsOf('lead'),
     observations,
-    trustedSince,
+    requestsPerSecond,
     queue: jobs.queueOf(process),
     backgroundTasks,
     gates: plantInGates(night.plant, night.gates.probeOf(process, night.isTroubled)),
@@ -197,14 +198,19 @@ export function makeDaemonModel(
   const watchParts = {
     ...partsOf('watch'),
     observations,
-    trustedSince,
     queue: leadParts.queue,
   };
   const clockChecks =
     doubtsClocks(setup) && night.plant !== 'clocksTrusted'
       ? { isClockRight: process.isClockRight, compareClocks: process.compareClocks }
-      : {};
-  const stepParts = { ...partsOf('step'), trustedSince, ...clockChecks };
+      : { isClockRight: () => true };
+  const stepParts = {
+    ...partsOf('step'),
+    ...clockChecks,
+    observations,
+    // Nights model what is kept by the instant since which records are trusted alone.
+    beginIntent: () => async () => true,
+  };
   const partsOfSteps = new Map<string, StepParts>();
   const stepPartsOf = (rolloutId: string): StepParts => {
     const ports = { store: port, register: registerPort, fleet: createFor(rolloutId) };

@@ -4,7 +4,9 @@ import type { GateAnswer } from '../../../src/rollout/decision/assess-gate.ts';
 import { evaluateExpectation } from '../../../src/rollout/model/expectation.ts';
 import type { HttpGateRule, SearchGateRule } from '../../../src/rollout/model/policy.ts';
 import { isSearchGate } from '../../../src/rollout/model/policy.ts';
+import type { Rollout } from '../../../src/rollout/model/rollout.ts';
 import { makeChances } from '../chances.ts';
+import type { Steering } from '../pairs/steering.ts';
 import type { FaultKind, Setup } from '../setup.ts';
 import type { Account, ProcessModel } from './process-model.ts';
 import { makeSearchModel } from './search-model.ts';
@@ -14,15 +16,15 @@ export interface GivenAnswer {
   readonly at: number;
   /** `counted`: what is in it for a wave is judged by itself. */
   readonly kind: 'met' | 'missed' | 'hold' | 'error' | 'counted';
-  /** Who asked was killed right after it, and may not have stored it. */
+  /** It was never stored: who asked was killed right after it, or the store failed. */
   isLost(): boolean;
 }
-
-const storedWithinMs = 1_000;
 
 /** Gates that answer as the world wants, and remember what they said. */
 export interface GateModel {
   probeOf(process: ProcessModel, isTroubled: () => boolean): GateProbe;
+  /** A rollout was stored, with the last answers of its gates. */
+  stored(rollout: Rollout): void;
   answersOf(rolloutId: string, wave: string, gate: string): readonly GivenAnswer[];
 }
 
@@ -35,25 +37,29 @@ export function makeGateModel(
   {
     services,
     struck,
-    wants,
+    steering,
   }: {
     readonly services: Readonly<Record<Account, ServiceModel>>;
     readonly struck: (kind: FaultKind) => void;
-    readonly wants: (kind: FaultKind) => boolean;
+    readonly steering: Pick<Steering, 'wants' | 'underWay'>;
   },
 ): GateModel {
   const given = new Map<string, GivenAnswer[]>();
+  const keep = new Map<
+    string,
+    { readonly askedAt: number | null; readonly last: (() => void) | undefined }
+  >();
   const chances = makeChances(setup.seed, 'gates');
   const searches = makeChances(setup.seed, 'searches');
   const lateChances = makeChances(setup.seed, 'late searches');
   const isBadNow = (name: string, isTroubled: () => boolean): boolean => {
     const mood = makeChances(setup.seed, `mood/${name}/${Math.floor(now() / moodMs)}`);
-    const isBad = isTroubled() && (mood.hit(setup.faults.gateMisses) || wants('gateMisses'));
+    const isBad = isTroubled() && (mood.hit(setup.faults.gateMisses) || steering.wants('gateMisses'));
     if (isBad) struck('gateMisses');
     return isBad;
   };
   const answerHttp = (gate: HttpGateRule, isTroubled: () => boolean): GateAnswer => {
-    const isSilent = isTroubled() && (chances.hit(setup.faults.gateErrors) || wants('gateErrors'));
+    const isSilent = isTroubled() && (chances.hit(setup.faults.gateErrors) || steering.wants('gateErrors'));
     if (isSilent) struck('gateErrors');
     return answerOf(gate.kind, !isSilent && isBadNow(gate.name, isTroubled), isSilent);
   };
@@ -64,7 +70,7 @@ export function makeGateModel(
   ) => {
     const search = makeSearchModel({
       ...{ setup, process, service: services[process.host.account], chances: searches, struck, isTroubled },
-      ...{ lateChances, wants },
+      ...{ lateChances, steering },
       isBad: () => isBadNow(gate.name, isTroubled),
     });
     const parts = { search, clock: process.clock, signal: new AbortController().signal };
@@ -72,6 +78,17 @@ export function makeGateModel(
     return { answer, hasFailed: search.hasFailed() };
   };
   return {
+    stored: ({ id, policy, waves }) => {
+      for (const [index, { name, gates }] of policy.waves.entries())
+        for (const [place, gate] of gates.entries()) {
+          const key = `${id}/${name}/${gate.name}`;
+          const askedAt = waves[index]?.gates[place]?.askedAt ?? null;
+          const before = keep.get(key);
+          if (before === undefined || before.askedAt === askedAt) continue;
+          before.last?.();
+          keep.set(key, { askedAt, last: undefined });
+        }
+    },
     answersOf: (rolloutId, wave, gate) => given.get(`${rolloutId}/${wave}/${gate}`) ?? [],
     probeOf: (process, isTroubled) => ({
       ask: async (question) => {
@@ -84,9 +101,10 @@ export function makeGateModel(
         const kind = hasFailed ? 'error' : kindOf(question, answer);
         let isKept = false;
         given.set(key, [...(given.get(key) ?? []), { at: now(), kind, isLost: () => !isKept }]);
-        void process.wait(storedWithinMs).then(() => {
+        const last = () => {
           isKept = true;
-        });
+        };
+        keep.set(key, { askedAt: keep.get(key)?.askedAt ?? null, last });
         await process.wait(chances.int(5, 200));
         return answer;
       },

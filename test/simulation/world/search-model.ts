@@ -4,6 +4,7 @@ import {
 } from '../../../src/contract/collector-management/search-job-bodies.ts';
 import type { LogAnswer, LogQuestion, LogSearch } from '../../../src/orchestrator/ports/log-search.ts';
 import { type Chances, makeChances } from '../chances.ts';
+import type { Steering } from '../pairs/steering.ts';
 import type { FaultKind, Setup } from '../setup.ts';
 import type { CollectorModel } from './collector-model.ts';
 import { countMessages } from './delivery-model.ts';
@@ -21,31 +22,52 @@ interface SearchModelParts {
   readonly chances: Chances;
   readonly lateChances: Chances;
   readonly struck: (kind: FaultKind) => void;
-  readonly wants: (kind: FaultKind) => boolean;
+  readonly steering: Pick<Steering, 'wants' | 'underWay'>;
   readonly isTroubled: () => boolean;
   readonly isBad: () => boolean;
 }
 
 /** Search jobs over what the collectors really deliver. @returns also whether one of them gave no whole answer */
 export function makeSearchModel(parts: SearchModelParts): LogSearch & { readonly hasFailed: () => boolean } {
-  const { setup, process, service, chances, lateChances, struck, wants, isTroubled, isBad } = parts;
+  const { setup, process, service, chances, lateChances, struck, steering, isTroubled, isBad } = parts;
   let hasFailed = false;
+  /** Goes on until what is wanted beside this fault is there. @returns whether the fault happened */
+  const gatherFor = async (kind: FaultKind): Promise<boolean> => {
+    let isOver = false;
+    const happen = () => {
+      if (isOver || !process.isAlive()) return;
+      isOver = true;
+      struck(kind);
+    };
+    const end = steering.underWay(kind, happen);
+    if (end === undefined) return false;
+    for (let waitedMs = 0; !isOver && waitedMs < gathersForMs; waitedMs += lookEveryMs)
+      await process.wait(lookEveryMs);
+    end();
+    const happened = isOver;
+    isOver = true;
+    return happened;
+  };
   return {
     hasFailed: () => hasFailed,
     run: async ({ query, from, to }: LogQuestion): Promise<LogAnswer> => {
       await process.wait(chances.int(5_000, 20_000));
-      if (isTroubled() && (lateChances.hit(setup.faults.searchLate) || wants('searchLate'))) {
-        struck('searchLate');
+      const isLate = isTroubled() && (await gatherFor('searchLate'));
+      const turnsLate =
+        isTroubled() && (lateChances.hit(setup.faults.searchLate) || steering.wants('searchLate'));
+      if (turnsLate && !isLate) struck('searchLate');
+      if (isLate || turnsLate) {
         // Meanwhile the wave may be over, and its rollout held, ended or led by another daemon.
         await process.wait(lateChances.int(20_000, gathersForMs));
       }
       // An account without search jobs has none all night.
       const isForbidden = makeChances(setup.seed, 'account type').hit(setup.faults.searchFails / 4);
-      const isWanted = wants('searchFails');
+      const hasCome = isTroubled() && (await gatherFor('searchFails'));
+      const isWanted = steering.wants('searchFails');
       const fails = isTroubled() && (isForbidden || chances.hit(setup.faults.searchFails) || isWanted);
-      if (fails) {
+      if (fails && !hasCome) struck('searchFails');
+      if (fails || hasCome) {
         hasFailed = true;
-        struck('searchFails');
         const answer = isForbidden ? ({ kind: 'forbidden' } as const) : chances.pick(failures);
         if (answer.kind === 'unfinished') await process.wait(gathersForMs);
         return answer;
@@ -72,6 +94,7 @@ function namesOf({ about: { name }, formerNames }: CollectorModel) {
 }
 
 const gathersForMs = 5 * 60_000;
+const lookEveryMs = 10_000;
 
 const failures: readonly [LogAnswer, ...LogAnswer[]] = [
   // Its cookie was lost.

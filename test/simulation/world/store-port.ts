@@ -46,6 +46,7 @@ export function makeStorePort(night: Night, process: ProcessModel, reach: Reach)
       () =>
         `${rollout.id}: ${before.state} -> ${rollout.state} (${rolloutReasonWords(rollout.reason)}) ${rollout.waves.map(({ state }) => state).join(' ')}`,
     );
+    night.gates.stored(rollout);
     judgeWaves({ ...night, now: night.scheduler.now }, of, before);
     judgeRollout(night, of, before);
     judgeApproval(night, of, before);

@@ -11,7 +11,7 @@ import type { LivingDaemon, PolicyConfig } from '../../../../src/rollout/reload/
 import { reserving } from '../../../support/builders/service-builders.ts';
 import { aPolicy, aRollout, aWave, startedAt } from '../../../support/builders.ts';
 import { aHouse } from '../../../support/house.ts';
-import { quietParts } from '../../../support/quiet-parts.ts';
+import { quietLead, quietParts } from '../../../support/quiet-parts.ts';
 import { pendingOnes } from '../../../support/store/store-changes.ts';
 
 const old = aPolicy({ concurrency: 4 });
@@ -71,7 +71,7 @@ async function setUp() {
     brakes: async () => (await house.now()).policy.freezes,
     /** Another daemon begins with the frozen config. */
     freezeByAnother: () => beat(aDaemon(newer), frozen),
-    lead: () => reconcile(parts as unknown as Parameters<typeof reconcile>[0], rollout.id, 1, 0),
+    lead: () => reconcile({ ...parts, ...quietLead }, rollout.id, 1, 0),
     queued: async () => (await listed('queued')).length,
     runSteps: async () => {
       for (const { identity } of await listed('queued')) {

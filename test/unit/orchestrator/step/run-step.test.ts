@@ -75,7 +75,7 @@ async function aJob(
     }
   };
   const lead = () => {
-    const leading = { backgroundTasks: { run: unasked }, gates: { ask: unasked } };
+    const leading = { requestsPerSecond: 4, backgroundTasks: { run: unasked }, gates: { ask: unasked } };
     return reconcile({ ...parts, ...leading }, rolloutId, 1, 1_000);
   };
   return { ...house, run, runOn, lead };
