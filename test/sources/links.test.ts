@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { anchorOf, filesBelow, headingsOf, proseOf } from './documents.ts';
+import { anchorOf, filesBelow, headingsOf, proseOf, textOf } from './documents.ts';
 
 const decisions = 'src/decisions';
 const documents = filesBelow('', /\.md$/);
@@ -26,14 +26,21 @@ describe('links between the documents', () => {
   });
 });
 
-describe('src/README.md', () => {
-  it('names files that exist', () => {
-    const named = [...proseOf('src/README.md').matchAll(/`([\w./-]+\/[\w.-]*)`/g)].map(
-      ([, path = '']) => path,
-    );
-    expect(named.length).toBeGreaterThan(80);
+describe('the guides to the code', () => {
+  it.each([
+    ['src/README.md', 80],
+    ['src/RECIPES.md', 60],
+    ['src/WHERE.md', 60],
+    ['src/KEPT.md', 9],
+  ])('%s names files that exist', (guide, least) => {
+    const named = [...proseOf(guide).matchAll(/`([\w./-]+\/[\w.-]*)`/g)].map(([, path = '']) => path);
+    expect(named.length).toBeGreaterThan(least);
     const roots = ['src/', ''];
     expect(named.filter((path) => !roots.some((root) => exists(root + path)))).toEqual([]);
+  });
+
+  it('begin with a page of 250 lines at most', () => {
+    expect(textOf('src/README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(250);
   });
 });
 
