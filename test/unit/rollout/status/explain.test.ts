@@ -72,6 +72,12 @@ it('an upgrade whose create got no answer keeps its slot in a paused rollout, un
   expect(explainUpgrade(view, queued, inDoubtUntil).reason).not.toContain('no answer');
 });
 
+it('a refused upgrade in doubt shows its refusal, which a poll settles first', () => {
+  const refused = { of: 'collector', detail: 'the disk is full' } as const;
+  const queued = aQueuedOne({ refused }, { createsInDoubt: 1, inDoubtUntil: now + 30 * minute });
+  expect(explainUpgrade(opened({}), queued, now).reason).toContain('the disk is full');
+});
+
 describe('after an outage of Redis', () => {
   const createsWait = { isLost: true, unconfirmed: 0, until: now + 35_000 };
   const words =
