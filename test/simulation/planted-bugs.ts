@@ -10,7 +10,7 @@ import type { FleetCollector } from '../../src/rollout/model/collector.ts';
 import { isSearchGate, type Policy, type WaveRule } from '../../src/rollout/model/policy.ts';
 import type { Rollout, StoredView, WaveState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../src/rollout/model/upgrade.ts';
-import { end } from '../../src/rollout/upgrade/transitions.ts';
+import { endUpgrade } from '../../src/rollout/upgrade/transitions.ts';
 import type { SetupChanges } from './setup.ts';
 
 export type PlantContext = 'lead' | 'step' | 'operator' | 'scan' | 'watch' | 'status';
@@ -212,7 +212,7 @@ const plants = {
             after.progress.dueAt < before.progress.dueAt;
           if (!isStirred) return change;
           const reason = { kind: 'returned', late: false } as const;
-          return { ...change, after: end(before, 'succeeded', after.progress.dueAt, reason) };
+          return { ...change, after: endUpgrade(before, 'succeeded', after.progress.dueAt, reason) };
         });
         return store.saveUpgrades(id, wrong, guard);
       },

@@ -98,7 +98,7 @@ export const writeUpgradesScript = defineScript({
     write: 'text',
     version: 'number',
     rolloutRev: 'number?',
-    slots: 'number?',
+    slotsMax: 'number?',
     fence: 'number?',
     changes: 'json',
   },

@@ -17,7 +17,7 @@ export function makeUpgradeWrites(store: StoreContext) {
 
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       if (changes.length === 0) return [];
-      const guard = { mode: 'admit', rolloutRev, slots, fence } as const;
+      const guard = { mode: 'admit', rolloutRev, slotsMax: slots, fence } as const;
       const withCaps = changes.map((change) => ({ ...change, domains }));
       return savedOf(changes, await write(rolloutId, guard, withCaps));
     },
@@ -57,7 +57,7 @@ export function makeUpgradeWrites(store: StoreContext) {
     guard: {
       readonly mode: 'save' | 'admit' | 'intent' | 'rejoin';
       readonly rolloutRev?: number;
-      readonly slots?: number;
+      readonly slotsMax?: number;
       readonly fence?: Fence;
     },
     changes: ReadonlyArray<
@@ -69,7 +69,7 @@ export function makeUpgradeWrites(store: StoreContext) {
       keys: { ...ofRollout(rolloutId).keys, fence },
       args: {
         rolloutRev: null,
-        slots: null,
+        slotsMax: null,
         fence: null,
         ...guard,
         ...nextMark(),

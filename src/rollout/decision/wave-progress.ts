@@ -40,17 +40,17 @@ export function decideWave(view: AssessedView, now: EpochMs): Progress {
   switch (wave.state) {
     case 'waiting':
       if (rule.approval && wave.approvedAt === null && wave.size > 0)
-        return saves({ kind: 'waveAwaitsApproval', wave: index });
-      return saves({ kind: 'waveOpened', wave: index });
+        return saveChange({ kind: 'waveAwaitsApproval', wave: index });
+      return saveChange({ kind: 'waveOpened', wave: index });
     case 'awaitingApproval':
-      if (wave.approvedAt !== null) return saves({ kind: 'waveOpened', wave: index });
-      return waits({ kind: 'waveApproval', wave: wave.name, until: null });
+      if (wave.approvedAt !== null) return saveChange({ kind: 'waveOpened', wave: index });
+      return waitFor({ kind: 'waveApproval', wave: wave.name, until: null });
     case 'open':
       return decideOpen(view, current, now);
     case 'soaking':
       return decideSoaking(view, current, now);
     case 'passed':
-      return waits();
+      return waitFor();
     default:
       return assertNever(wave.state);
   }
@@ -58,19 +58,19 @@ export function decideWave(view: AssessedView, now: EpochMs): Progress {
 
 function decideOpen(view: AssessedView, current: AssessedWave, now: EpochMs): Progress {
   const { index, wave, rule, assessment } = current;
-  if (!assessment.settled) return waits();
+  if (!assessment.settled) return waitFor();
   const missing = missingEvidence(view, current);
   if (missing !== undefined) return missing;
   const isTrivial = wave.size + wave.joined === 0 || (rule.soakMs === 0 && rule.gates.length === 0);
-  if (isTrivial) return saves({ kind: 'wavePassed', wave: index });
-  return saves({ kind: 'soakBegun', wave: index, endsAt: soakEndIfBegun(current, now) });
+  if (isTrivial) return saveChange({ kind: 'wavePassed', wave: index });
+  return saveChange({ kind: 'soakBegun', wave: index, endsAt: soakEndIfBegun(current, now) });
 }
 
 function decideSoaking(view: AssessedView, current: AssessedWave, now: EpochMs): Progress {
   const { index, wave, assessment } = current;
   if (!assessment.settled) {
     const { remaining: upgrades } = assessment;
-    return waits({ kind: 'lateJoiners', wave: wave.name, upgrades, until: null });
+    return waitFor({ kind: 'lateJoiners', wave: wave.name, upgrades, until: null });
   }
   // All its successes may have died during the soak.
   const missing = missingEvidence(view, current);
@@ -81,7 +81,7 @@ function decideSoaking(view: AssessedView, current: AssessedWave, now: EpochMs):
   const soak = watchSoak(current, { endsAt, now });
   const actions = [...soak.actions, ...gates.actions];
   const blockers = [...soak.blockers, ...gates.blockers];
-  if (blockers.length === 0) return saves({ kind: 'wavePassed', wave: index });
+  if (blockers.length === 0) return saveChange({ kind: 'wavePassed', wave: index });
   return { actions, blockers, wakeAt: earliest([soak.wakeAt, gates.wakeAt]), stops: false };
 }
 
@@ -92,8 +92,8 @@ function decideSoaking(view: AssessedView, current: AssessedWave, now: EpochMs):
 function missingEvidence(view: AssessedView, current: AssessedWave): Progress | undefined {
   const { index, wave, assessment } = current;
   if (assessment.evidence === 'shown' || wave.acceptedWithoutEvidence) return undefined;
-  if (assessment.evidence === 'awaited') return waits(deferredBlocker(view, current));
-  return breaks({ do: 'hold', cause: noEvidence(current), heldFor: { kind: 'evidence', wave: index } });
+  if (assessment.evidence === 'awaited') return waitFor(deferredBlocker(view, current));
+  return stopWith({ do: 'hold', cause: noEvidence(current), heldFor: { kind: 'evidence', wave: index } });
 }
 
 interface SoakTimes {
@@ -107,11 +107,11 @@ function watchSoak({ index, wave, rule, assessment }: AssessedWave, { endsAt, no
   const check = wave.soakCheck;
   const isOver = now >= endsAt;
   const isSeenWell = check !== null && check.at >= endsAt && check.silent === 0 && check.failedPolls === 0;
-  if (isOver && (!isPolled || isSeenWell)) return acts();
+  if (isOver && (!isPolled || isSeenWell)) return doNow();
   const { silent = 0, failedPolls = 0 } = check ?? {};
   const waiting = isOver
-    ? waits({ kind: 'soakCheck', wave: wave.name, silent, failedPolls, until: null })
-    : waits({ kind: 'soak', wave: wave.name, until: endsAt });
+    ? waitFor({ kind: 'soakCheck', wave: wave.name, silent, failedPolls, until: null })
+    : waitFor({ kind: 'soak', wave: wave.name, until: endsAt });
   if (!isPolled) return { ...waiting, wakeAt: endsAt };
   const dueAt = soakPollDueAt(wave, rule, endsAt);
   return now >= dueAt
@@ -145,23 +145,23 @@ function askGates(
   const wakes: EpochMs[] = [];
   for (const [gateIndex, gate] of rule.gates.entries()) {
     const answers = wave.gates[gateIndex];
-    if (answers === undefined) return stops({ kind: 'gateUnknown', wave: wave.name, gate: gate.name });
+    if (answers === undefined) return holdRollout({ kind: 'gateUnknown', wave: wave.name, gate: gate.name });
     const assessment = assessGate(gate, answers, now);
     // A gate about the whole wave counts only after the soak, because earlier answers are about an unfinished wave.
     const isEarly = isAskedAtTheEnd(gate) && (answers.askedAt ?? 0) < endsAt;
     const verdict = isEarly && assessment.verdict === 'pass' ? 'waiting' : assessment.verdict;
     const of = { wave: wave.name, gate: assessment };
     if (verdict === 'fail')
-      return breaks({
+      return stopWith({
         do: 'breach',
         cause: { kind: 'gateMissed', ...of },
         holdsBuild: isCanary(view, index),
       });
     if (verdict === 'hold' || verdict === 'inconclusive')
-      return stops({ kind: 'gateInconclusive', ...of, undecided: false });
+      return holdRollout({ kind: 'gateInconclusive', ...of, undecided: false });
     const forMs = Math.max(undecidedForMin, 3 * forMsOf(gate));
     if (verdict === 'waiting' && isWatchedLongerThan(gate, answers, { since: endsAt, now, forMs }))
-      return stops({ kind: 'gateInconclusive', ...of, undecided: true });
+      return holdRollout({ kind: 'gateInconclusive', ...of, undecided: true });
     // A dry run decides nothing, but needs at least one answer.
     const isUnseen = gate.dryRun && answers.askedAt === null;
     if (verdict === 'waiting' || isUnseen) blockers.push({ kind: 'gate', ...of, until: null });
@@ -180,12 +180,12 @@ function finishOrWait(view: AssessedView): Progress {
   if (open > 0 && open === setAside) return endWithoutHeld(view, setAside);
   if (open > 0) {
     const upgrades = total(view, (state) => state === 'deferred');
-    if (upgrades !== open) return waits();
-    return waits({ kind: 'deferred', wave: null, upgrades, known: [], until: lastDeferredUntil(view) });
+    if (upgrades !== open) return waitFor();
+    return waitFor({ kind: 'deferred', wave: null, upgrades, known: [], until: lastDeferredUntil(view) });
   }
   const failures = total(view, isFailed);
   const isWhole = failures === 0 && !view.rollout.endsWithoutHeld && !leavesSome(view);
-  return saves({ kind: 'finished', state: isWhole ? 'succeeded' : 'finishedWithFailures' });
+  return saveChange({ kind: 'finished', state: isWhole ? 'succeeded' : 'finishedWithFailures' });
 }
 
 /** A rollback that leaves collectors on the build has not succeeded. */
@@ -197,26 +197,26 @@ function leavesSome(view: AssessedView): boolean {
 /** Only members of held strata remain: an operator releases them, or ends the rollout without them. */
 function endWithoutHeld({ rollout }: AssessedView, upgrades: number): Progress {
   const labels = rollout.heldStrata.map(({ label }) => label);
-  if (!rollout.endsWithoutHeld) return stops({ kind: 'onlyHeldStrata', upgrades, labels });
-  return acts({ do: 'withdrawWaiting', reason: { kind: 'heldToTheEnd', labels } });
+  if (!rollout.endsWithoutHeld) return holdRollout({ kind: 'onlyHeldStrata', upgrades, labels });
+  return doNow({ do: 'withdrawWaiting', reason: { kind: 'heldToTheEnd', labels } });
 }
 
-function acts(...actions: readonly Action[]): Progress {
+function doNow(...actions: readonly Action[]): Progress {
   return { actions, blockers: [], wakeAt: null, stops: false };
 }
 
-function saves(change: RolloutChange): Progress {
-  return acts({ do: 'save', change });
+function saveChange(change: RolloutChange): Progress {
+  return doNow({ do: 'save', change });
 }
 
-function breaks(action: Action): Progress {
+function stopWith(action: Action): Progress {
   return { actions: [action], blockers: [], wakeAt: null, stops: true };
 }
 
-function stops(cause: HoldCause): Progress {
-  return breaks({ do: 'hold', cause });
+function holdRollout(cause: HoldCause): Progress {
+  return stopWith({ do: 'hold', cause });
 }
 
-function waits(...blockers: readonly Blocker[]): Progress {
+function waitFor(...blockers: readonly Blocker[]): Progress {
   return { actions: [], blockers, wakeAt: null, stops: false };
 }

@@ -6,7 +6,14 @@ import { describeFailure } from './failure-classes.ts';
 import { isHeardAgain, restartSeenAt } from './heartbeats.ts';
 import { nextDeferredPollAt } from './poll-schedule.ts';
 import { ignore, type PollLimit, type StateRules } from './state-rules.ts';
-import { deferExpired, type EvolveContext, end, to, verifyLate, withdraw } from './transitions.ts';
+import {
+  deferExpired,
+  type EvolveContext,
+  endUpgrade,
+  enterState,
+  verifyLate,
+  withdraw,
+} from './transitions.ts';
 
 type Deferred = UpgradeIn<'deferred'>;
 
@@ -19,7 +26,11 @@ const polls: PollLimit<'deferred'> = {
   unansweredForMs,
   giveUp: (upgrade, { at, failure }) => {
     const { reason: before } = upgrade.progress;
-    return end(upgrade, 'withdrawn', at, { kind: 'unpollable', detail: describeFailure(failure), before });
+    return endUpgrade(upgrade, 'withdrawn', at, {
+      kind: 'unpollable',
+      detail: describeFailure(failure),
+      before,
+    });
   },
 };
 
@@ -60,7 +71,7 @@ function afterCollectorSeen(upgrade: Deferred, seen: CollectorSeen, context: Evo
   if (condition === 'notAlive' ? isHeardAgain(seen) : seen.upgradable === true) {
     // The other upgrade may have ended just now. The collector shows the old build until it restarts (P1).
     const dueAt = condition === 'inUpgrade' ? restartSeenAt(at, 0, context) : at;
-    return to(
+    return enterState(
       upgrade,
       { state: 'retrying', dueAt, reason: { kind: 'waited', before: reason } },
       { failedPolls: 0, deferredMs: at - since },
@@ -69,5 +80,5 @@ function afterCollectorSeen(upgrade: Deferred, seen: CollectorSeen, context: Evo
   const { upToMs } = policy.defer;
   if (at - since >= upToMs) return deferExpired(upgrade, { at, reason }, policy);
   const dueAt = Math.min(nextDeferredPollAt({ since, at }, policy), since + upToMs);
-  return to(upgrade, { ...progress, dueAt }, { failedPolls: 0 });
+  return enterState(upgrade, { ...progress, dueAt }, { failedPolls: 0 });
 }

@@ -1,6 +1,6 @@
 import { type FailedState, isOnBuild, type Upgrade } from '../model/upgrade.ts';
 import { ignore, type StateRules } from './state-rules.ts';
-import { type Cause, end, fail, lose, to, withdraw } from './transitions.ts';
+import { type Cause, endUpgrade, enterState, failAsLost, failUpgrade, withdraw } from './transitions.ts';
 
 /** Rules of all end states: no poll or create is under way. */
 const over = {
@@ -12,7 +12,7 @@ const over = {
   },
 };
 
-const rollBack = (upgrade: Upgrade, { at, reason }: Cause) => end(upgrade, 'rolledBack', at, reason);
+const rollBack = (upgrade: Upgrade, { at, reason }: Cause) => endUpgrade(upgrade, 'rolledBack', at, reason);
 
 /** While the wave soaks, the collector may still go down or leave the build. */
 const succeeded: StateRules<'succeeded'> = {
@@ -21,7 +21,7 @@ const succeeded: StateRules<'succeeded'> = {
     ...over.on,
     departed: withdraw,
     regressed: (upgrade, { at, reason, lost }, { policy }) =>
-      lost ? lose(upgrade, { at, reason }, policy) : fail(upgrade, 'unconfirmed', at, reason),
+      lost ? failAsLost(upgrade, { at, reason }, policy) : failUpgrade(upgrade, 'unconfirmed', at, reason),
     rolledBack: rollBack,
     ...ignore('retryAsked', 'rejoined'),
   },
@@ -32,7 +32,7 @@ const failed = {
   on: {
     ...over.on,
     retryAsked: (upgrade, { at, reason }) =>
-      to(upgrade, { state: 'retrying', dueAt: at, reason }, { failedPolls: 0 }),
+      enterState(upgrade, { state: 'retrying', dueAt: at, reason }, { failedPolls: 0 }),
     rolledBack: rollBack,
     ...ignore('departed', 'regressed', 'rejoined'),
   },
@@ -45,11 +45,11 @@ const withdrawn: StateRules<'withdrawn'> = {
     ...over.on,
     departed: (upgrade, fact) => (isOnBuild(upgrade) ? withdraw(upgrade, fact) : upgrade),
     regressed: (upgrade, { at, reason }) =>
-      isOnBuild(upgrade) ? end(upgrade, 'withdrawn', at, { kind: 'onBuild', but: reason }) : upgrade,
+      isOnBuild(upgrade) ? endUpgrade(upgrade, 'withdrawn', at, { kind: 'onBuild', but: reason }) : upgrade,
     // The plan's reading of the collector is outdated.
     rejoined: (upgrade, { reason }) => {
       const identity = { ...upgrade.identity, eligibleAt: 0 };
-      return to({ ...upgrade, identity }, { state: 'pending', reason }, { failedPolls: 0 });
+      return enterState({ ...upgrade, identity }, { state: 'pending', reason }, { failedPolls: 0 });
     },
     ...ignore('retryAsked', 'rolledBack'),
   },

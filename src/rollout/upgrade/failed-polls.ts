@@ -3,7 +3,7 @@ import type { PolledState, Upgrade, UpgradeIn } from '../model/upgrade.ts';
 import type { FactOf } from './facts.ts';
 import { classifyPollFailure, describeFailure } from './failure-classes.ts';
 import type { PollLimit } from './state-rules.ts';
-import { count, type EvolveContext, end, fail, pollAgain } from './transitions.ts';
+import { type EvolveContext, endUpgrade, failUpgrade, pollAgain, withTally } from './transitions.ts';
 
 // How long after its deadline an upgrade may stay without answers while others get them: enough to repair the service.
 export const unansweredForMs: DurationMs = 86_400_000;
@@ -22,7 +22,7 @@ export function afterPollFailed<State extends PolledState>(
   const { of, failure, at } = poll;
   const isUnknown = classifyPollFailure(failure) === 'gone' && of !== 'builds';
   if (isUnknown && of === 'task') return upgrade;
-  if (isUnknown && poll.isGone === true) return end(upgrade, 'withdrawn', at, { kind: 'gone' });
+  if (isUnknown && poll.isGone === true) return endUpgrade(upgrade, 'withdrawn', at, { kind: 'gone' });
   const again = pollAgain(upgrade, at, context);
   if (!limit.isTimeUp(upgrade, at, context.policy)) return again;
   if (failure.kind === 'refused') return limit.giveUp(upgrade, poll, context);
@@ -43,9 +43,13 @@ export function failUnseen(
   { policy }: EvolveContext,
 ): Upgrade {
   const withinMs = policy.upgrade.deadlineMs;
-  return fail(upgrade, 'timedOut', at, { kind: 'endUnseen', withinMs, detail: describeFailure(failure) });
+  return failUpgrade(upgrade, 'timedOut', at, {
+    kind: 'endUnseen',
+    withinMs,
+    detail: describeFailure(failure),
+  });
 }
 
 function keepUnanswered(upgrade: Upgrade, unansweredSince: EpochMs | undefined): Upgrade {
-  return unansweredSince === undefined ? upgrade : count(upgrade, { unansweredSince });
+  return unansweredSince === undefined ? upgrade : withTally(upgrade, { unansweredSince });
 }

@@ -16,18 +16,18 @@ import { nextAgainAt, nextHeartbeatAt, postpone } from './poll-schedule.ts';
 import { ignore, type PollLimit, type RowContext, type RowVerdict, type StateRules } from './state-rules.ts';
 import { freshForMs, type Step } from './step.ts';
 import {
-  adopt,
-  defer,
+  adoptTask,
+  beginTask,
+  deferUpgrade,
   type EvolveContext,
-  end,
-  fail,
+  endUpgrade,
+  enterState,
+  failUpgrade,
   noteLeftOut,
   pollAgain,
   putBack,
   retryOrFail,
-  run,
   spendAttempt,
-  to,
   verifyLate,
   withdraw,
 } from './transitions.ts';
@@ -50,7 +50,7 @@ const polls: PollLimit<'queued'> = {
   giveUp: (upgrade, { at, failure }, context) => {
     if (mayRunUnseen(upgrade, at)) return pollAgain(upgrade, at, context);
     const reason = { kind: 'unpollable', detail: describeFailure(failure) } as const;
-    return defer(upgrade, 'notAlive', { at, reason }, context);
+    return deferUpgrade(upgrade, 'notAlive', { at, reason }, context);
   },
 };
 
@@ -62,11 +62,11 @@ export const queued: StateRules<'queued'> = {
   on: {
     putBack: (upgrade, fact, context) =>
       mayRunUnseen(upgrade, fact.at) ? waitUnseen(upgrade, fact.at, context) : putBack(upgrade, fact),
-    claimed: (upgrade, fact, context) => defer(upgrade, 'inUpgrade', fact, context),
+    claimed: (upgrade, fact, context) => deferUpgrade(upgrade, 'inUpgrade', fact, context),
     // The create is in doubt until its answer is stored. Any daemon that gets the job may settle it by polling.
     createSent: (upgrade, { at }) =>
-      to(upgrade, { state: 'starting', sentAt: at, dueAt: at, startBy: upgrade.progress.startBy }),
-    created: (upgrade, { at, taskId }, context) => run(upgrade, { taskId, startedAt: at }, context),
+      enterState(upgrade, { state: 'starting', sentAt: at, dueAt: at, startBy: upgrade.progress.startBy }),
+    created: (upgrade, { at, taskId }, context) => beginTask(upgrade, { taskId, startedAt: at }, context),
     buildsSeen: afterBuildsSeen,
     collectorSeen: afterCollectorSeen,
     unchanged: afterUnchanged,
@@ -136,7 +136,7 @@ function afterUnchanged(upgrade: Queued, { at, until, isAwaited }: FactOf<'uncha
   if (heartbeatAfter === undefined || (isAwaited && awaitsList)) return upgrade;
   const dueAt = postpone(upgrade.progress.dueAt, at, until);
   if (dueAt === upgrade.progress.dueAt) return upgrade;
-  return to(upgrade, {
+  return enterState(upgrade, {
     state,
     dueAt,
     freshAt,
@@ -150,7 +150,7 @@ function afterBuildsSeen(upgrade: Queued, { at, stillOffered }: FactOf<'buildsSe
   const { refused } = upgrade.progress;
   if (refused?.isObserved !== true) return upgrade;
   if (!stillOffered) return putBack(upgrade, { at, reason: { kind: 'buildNotOffered' } });
-  return fail(upgrade, 'permanent', at, { kind: 'buildRefused', detail: refused.detail });
+  return failUpgrade(upgrade, 'permanent', at, { kind: 'buildRefused', detail: refused.detail });
 }
 
 function afterCollectorSeen(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
@@ -172,9 +172,9 @@ function settleOnBuild(upgrade: Queued, seen: CollectorSeen, context: EvolveCont
   const mayReturn = mayRestart(seen);
   if (mayReturn && failedPolls < returnPollsMax) return pollAgain(upgrade, seen.at, context);
   const reason = { kind: 'onBuild' } as const;
-  if (mayReturn) return end(upgrade, 'withdrawn', seen.at, reason);
+  if (mayReturn) return endUpgrade(upgrade, 'withdrawn', seen.at, reason);
   const ended = { state: 'withdrawn', endedAt: seen.at, reason, weight: 0, lost: false } as const;
-  return to(upgrade, { ...ended, onBuild: true });
+  return enterState(upgrade, { ...ended, onBuild: true });
 }
 
 /** The create was refused, and the collector does not run the target. */
@@ -193,7 +193,11 @@ function settleRefusal(
       context,
     );
   const observed: RefusedCreate = { ...refused, isObserved: true };
-  return to(upgrade, { state: 'queued', dueAt: at, freshAt, startBy, refused: observed }, { failedPolls: 0 });
+  return enterState(
+    upgrade,
+    { state: 'queued', dueAt: at, freshAt, startBy, refused: observed },
+    { failedPolls: 0 },
+  );
 }
 
 /** Judges the poll before a create. A silent collector may be restarting from someone else's upgrade (P1). */
@@ -203,11 +207,13 @@ function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveCont
   const isSilent = assessHeartbeat(lastSeenAlive, serviceAt) === 'silent';
   if (!seen.alive || isSilent) {
     const reason = { kind: seen.alive ? 'silent' : 'notAlive' } as const;
-    return mayRun ? pollAgain(upgrade, at, context) : defer(upgrade, 'notAlive', { at, reason }, context);
+    return mayRun
+      ? pollAgain(upgrade, at, context)
+      : deferUpgrade(upgrade, 'notAlive', { at, reason }, context);
   }
   if (upgradable === false && isListed(upgrade)) {
-    if (mayRun) return noteLeftOut(adopt(upgrade, at, context), seen);
-    return defer(upgrade, 'inUpgrade', { at, reason: { kind: 'notUpgradable' } }, context);
+    if (mayRun) return noteLeftOut(adoptTask(upgrade, at, context), seen);
+    return deferUpgrade(upgrade, 'inUpgrade', { at, reason: { kind: 'notUpgradable' } }, context);
   }
   const { startBy, heartbeatAfter: waitedFor } = upgrade.progress;
   const heartbeatAfter = upgradable === true ? seen.offeredAt : waitedFor;
@@ -217,14 +223,14 @@ function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveCont
   const isInTime = isHeard && !mayRestart(seen);
   const late = countLate(upgrade.progress, lastSeenAlive ?? 0);
   if (isInTime || late.polls >= latePollsMax)
-    return to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { failedPolls: 0 });
+    return enterState(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { failedPolls: 0 });
   if (heartbeatAfter === undefined)
     return pollAgain({ ...upgrade, progress: { ...upgrade.progress, late } }, at, context);
   // It was in no upgrade at `heartbeatAfter`. Only a newer heartbeat is still missing.
   const { failedPolls } = upgrade.tally;
   const againAt = nextAgainAt(at, failedPolls, context.policy);
   const dueAt = Math.max(againAt, nextHeartbeatAt(at, context.policy));
-  return to(
+  return enterState(
     upgrade,
     { state: 'queued', dueAt, freshAt: at, heartbeatAfter, startBy, late },
     { failedPolls: failedPolls + 1 },

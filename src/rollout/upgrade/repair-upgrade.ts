@@ -3,7 +3,7 @@ import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Rollout } from '../model/rollout.ts';
 import type { Upgrade, UpgradeIdentity } from '../model/upgrade.ts';
 import { freshTally } from '../model/upgrade-figures.ts';
-import { adopt, end } from './transitions.ts';
+import { adoptTask, endUpgrade } from './transitions.ts';
 
 /**
  * An operator's decision about a corrupt record. `watch`: an upgrade that may be running is watched to its deadline, and
@@ -56,8 +56,8 @@ export function repairUpgrade(
     // Larger than any count of changes, so a daemon that still has the old record can't save it.
     rev: at,
   };
-  if (isWatched) return adopt(found, at, { policy, answerWithinMs: 0, jitter: 0 });
-  return end(found, 'withdrawn', at, { kind: 'recordCorrupt' });
+  if (isWatched) return adoptTask(found, at, { policy, answerWithinMs: 0, jitter: 0 });
+  return endUpgrade(found, 'withdrawn', at, { kind: 'recordCorrupt' });
 }
 
 /** The collector's name, if the text still contains it. */

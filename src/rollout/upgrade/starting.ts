@@ -9,19 +9,19 @@ import { nextAgainAt } from './poll-schedule.ts';
 import { ignore, type PollLimit, type StateRules } from './state-rules.ts';
 import {
   abandon,
-  adopt,
-  count,
-  defer,
+  adoptTask,
+  beginTask,
+  deferUpgrade,
   type EvolveContext,
-  fail,
+  enterState,
+  failUpgrade,
   noteLeftOut,
   pollAgain,
   putBack,
   retryOrFail,
-  run,
   spendAttempt,
-  to,
   verifyLate,
+  withTally,
 } from './transitions.ts';
 
 type Starting = UpgradeIn<'starting'>;
@@ -41,7 +41,7 @@ export const starting: StateRules<'starting'> = {
   polls,
   on: {
     createNotSent: (upgrade, { at }) => queueAgain(upgrade, { dueAt: at }),
-    created: (upgrade, { at, taskId }, context) => run(upgrade, { taskId, startedAt: at }, context),
+    created: (upgrade, { at, taskId }, context) => beginTask(upgrade, { taskId, startedAt: at }, context),
     createFailed: afterCreateFailed,
     collectorSeen: afterCollectorSeen,
     pollFailed: (upgrade, fact, context) => afterPollFailed(upgrade, fact, context, polls),
@@ -59,7 +59,7 @@ function queueAgain(
   changes: Partial<Upgrade['tally']> = {},
 ): Upgrade {
   const { startBy } = upgrade.progress;
-  return to(upgrade, { state: 'queued', freshAt: 0, startBy, ...waiting }, changes);
+  return enterState(upgrade, { state: 'queued', freshAt: 0, startBy, ...waiting }, changes);
 }
 
 function afterCreateFailed(
@@ -86,14 +86,14 @@ function afterCreateFailed(
     case 'hold':
       return putBack(upgrade, { at, reason });
     case 'defer':
-      return defer(upgrade, 'notAlive', { at, reason: { kind: 'notAlive' } }, context);
+      return deferUpgrade(upgrade, 'notAlive', { at, reason: { kind: 'notAlive' } }, context);
     case 'adopt': {
       // An earlier create of ours got no answer, so the running upgrade is probably ours and keeps its slot (P2).
-      if (createsInDoubt > 0) return adopt(upgrade, at, context);
-      return defer(upgrade, 'inUpgrade', { at, reason: { kind: 'upgradedElsewhere' } }, context);
+      if (createsInDoubt > 0) return adoptTask(upgrade, at, context);
+      return deferUpgrade(upgrade, 'inUpgrade', { at, reason: { kind: 'upgradedElsewhere' } }, context);
     }
     case 'permanent':
-      return fail(upgrade, 'permanent', at, reason);
+      return failUpgrade(upgrade, 'permanent', at, reason);
     case 'retry':
       return retryOrFail(spendAttempt(upgrade), { at, reason }, context);
     default:
@@ -105,7 +105,7 @@ function afterCreateFailed(
 function pollOnceArrived(upgrade: Starting, { answerWithinMs }: EvolveContext): Upgrade {
   const { progress, tally } = upgrade;
   const dueAt = progress.sentAt + answerWithinMs;
-  return to(upgrade, { ...progress, dueAt }, { failedPolls: tally.failedPolls + 1 });
+  return enterState(upgrade, { ...progress, dueAt }, { failedPolls: tally.failedPolls + 1 });
 }
 
 /** Settles a create in doubt by the collector's state: upgraded, running, or the create never arrived (P1). */
@@ -116,13 +116,13 @@ function afterCollectorSeen(upgrade: Starting, seen: CollectorSeen, context: Evo
   const before = upgrade.tally.createsInDoubt;
   const createsInDoubt = before + 1;
   if (seen.upgradable !== true)
-    return noteLeftOut(adopt(count(upgrade, { createsInDoubt }), sentAt, context), seen);
+    return noteLeftOut(adoptTask(withTally(upgrade, { createsInDoubt }), sentAt, context), seen);
   // Not in an upgrade now, but the create may still arrive, or the collector may be restarting after it.
   const isRestarting = mayRestart(seen) && at < sentAt + context.policy.upgrade.deadlineMs;
   if (at < sentAt + context.answerWithinMs) return pollOnceArrived(upgrade, context);
   if (isRestarting) return pollAgain(upgrade, at, context);
   if (createsInDoubt >= createsInDoubtMax) {
-    return fail(upgrade, 'retry', at, { kind: 'createsUnanswered', creates: createsInDoubtMax });
+    return failUpgrade(upgrade, 'retry', at, { kind: 'createsUnanswered', creates: createsInDoubtMax });
   }
   // The heartbeat may be the last one before a restart, so the collector is polled once more before the next create.
   return queueAgain(

@@ -40,7 +40,7 @@ export interface Cause {
 }
 
 /** Moves an upgrade to another state, or changes the data of its state. The progress is replaced as a whole. */
-export function to(
+export function enterState(
   upgrade: Upgrade,
   progress: UpgradeProgress,
   changes: Partial<UpgradeTally> = {},
@@ -75,7 +75,7 @@ export function takeTurn(
   waiting: Omit<ProgressIn<'queued'>, 'state' | 'startBy'>,
 ): Upgrade {
   const turn = changes === 0 ? {} : { turnChanges: changes };
-  return to(upgrade, { state: 'queued', ...waiting, startBy }, turn);
+  return enterState(upgrade, { state: 'queued', ...waiting, startBy }, turn);
 }
 
 /**
@@ -86,18 +86,18 @@ export function putBack(upgrade: UpgradeIn<'queued' | 'starting'>, { at, reason 
   const putBacks = (upgrade.tally.putBacks ?? 0) + 1;
   const waitMs = putBackWaitMs(putBacks);
   if (waitMs === 0 && upgrade.tally.attempts === 0)
-    return to(upgrade, { state: 'pending', reason }, { putBacks });
-  return to(upgrade, { state: 'retrying', dueAt: at + waitMs, reason }, { putBacks });
+    return enterState(upgrade, { state: 'pending', reason }, { putBacks });
+  return enterState(upgrade, { state: 'retrying', dueAt: at + waitMs, reason }, { putBacks });
 }
 
 /** Enters `upgrading`: the task is running. */
-export function run(
+export function beginTask(
   upgrade: Upgrade,
   { taskId, startedAt }: { readonly taskId: string | null; readonly startedAt: EpochMs },
   { policy }: EvolveContext,
 ): Upgrade {
   const { attempts, firstStartedAt } = upgrade.tally;
-  return to(
+  return enterState(
     upgrade,
     {
       state: 'upgrading',
@@ -117,8 +117,8 @@ export function run(
 }
 
 /** Enters `upgrading` for a task of ours whose id was lost with the answer to its create. */
-export function adopt(upgrade: Upgrade, startedAt: EpochMs, context: EvolveContext): Upgrade {
-  return run(upgrade, { taskId: null, startedAt }, context);
+export function adoptTask(upgrade: Upgrade, startedAt: EpochMs, context: EvolveContext): Upgrade {
+  return beginTask(upgrade, { taskId: null, startedAt }, context);
 }
 
 /**
@@ -132,14 +132,14 @@ export function noteLeftOut(upgrade: Upgrade, { upgradable, alive, at }: Collect
 }
 
 /** Enters `verifying`: the task has ended, and the collector has to return. */
-export function verify(
+export function beginVerification(
   upgrade: Upgrade,
   ended: { readonly at: EpochMs; readonly serviceAt: EpochMs | null; readonly late: boolean },
   { policy }: EvolveContext,
 ): Upgrade {
   const { taskId, startedAt } =
     upgrade.progress.state === 'upgrading' ? upgrade.progress : { taskId: null, startedAt: ended.at };
-  return to(
+  return enterState(
     upgrade,
     {
       state: 'verifying',
@@ -161,11 +161,11 @@ export function verifyLate(
   { at, serviceAt }: CollectorSeen,
   context: EvolveContext,
 ): Upgrade {
-  return verify(upgrade, { at, serviceAt, late: true }, context);
+  return beginVerification(upgrade, { at, serviceAt, late: true }, context);
 }
 
 /** Enters `deferred`. The policy limits the total waiting time until the upgrade starts. */
-export function defer(
+export function deferUpgrade(
   upgrade: Upgrade,
   condition: ProgressIn<'deferred'>['condition'],
   { at, reason }: Cause,
@@ -176,7 +176,7 @@ export function defer(
     return deferExpired(upgrade, { at, reason }, policy);
   const since = at - (deferredMs ?? 0);
   const dueAt = firstDeferredPollAt({ since, at }, policy);
-  return to(upgrade, { state: 'deferred', condition, since, dueAt, reason }, { failedPolls: 0 });
+  return enterState(upgrade, { state: 'deferred', condition, since, dueAt, reason }, { failedPolls: 0 });
 }
 
 export function deferExpired(
@@ -184,7 +184,7 @@ export function deferExpired(
   { at, reason: before }: Cause,
   { defer: { upToMs: forMs } }: Policy,
 ): Upgrade {
-  return end(upgrade, 'withdrawn', at, { kind: 'deferExpired', before, forMs });
+  return endUpgrade(upgrade, 'withdrawn', at, { kind: 'deferExpired', before, forMs });
 }
 
 /** Retries or fails by the message of a failed task. @param upgrade with the failed attempt counted */
@@ -197,7 +197,7 @@ export function afterTaskFailed(
   const meaning = classifyTaskMessage(message, context.policy.messageRules);
   switch (meaning) {
     case 'permanent':
-      return fail(upgrade, 'permanent', at, reason);
+      return failUpgrade(upgrade, 'permanent', at, reason);
     case 'retry':
       return retryOrFail(upgrade, { at, reason }, context);
     case 'retryLater':
@@ -212,8 +212,9 @@ export function afterTaskFailed(
 /** Retries a failure without a known cause once. @param upgrade with the failed attempt counted */
 export function afterUnexplained(upgrade: Upgrade, { at, reason }: Cause, context: EvolveContext): Upgrade {
   const { unexplained } = upgrade.tally;
-  if (unexplained > 0) return fail(upgrade, 'permanent', at, { kind: 'unexplainedTwice', last: reason });
-  return retryOrFail(count(upgrade, { unexplained: unexplained + 1 }), { at, reason }, context);
+  if (unexplained > 0)
+    return failUpgrade(upgrade, 'permanent', at, { kind: 'unexplainedTwice', last: reason });
+  return retryOrFail(withTally(upgrade, { unexplained: unexplained + 1 }), { at, reason }, context);
 }
 
 /** Retries while attempts remain, then fails. @param upgrade with the failed attempt counted */
@@ -226,63 +227,63 @@ export function retryOrFail(
   const { attempts } = upgrade.tally;
   const { maxAttempts: attemptsMax } = policy.retry;
   if (attempts >= attemptsMax)
-    return fail(upgrade, 'retry', at, { kind: 'attemptsSpent', attempts, attemptsMax, last: reason });
-  return to(upgrade, { state: 'retrying', dueAt, reason }, { failedPolls: 0 });
+    return failUpgrade(upgrade, 'retry', at, { kind: 'attemptsSpent', attempts, attemptsMax, last: reason });
+  return enterState(upgrade, { state: 'retrying', dueAt, reason }, { failedPolls: 0 });
 }
 
 /** Changes the tally without changing the state. */
-export function count<Of extends Upgrade>(upgrade: Of, changes: Partial<UpgradeTally>): Of {
+export function withTally<Of extends Upgrade>(upgrade: Of, changes: Partial<UpgradeTally>): Of {
   return { ...upgrade, tally: { ...upgrade.tally, ...changes } };
 }
 
 /** Adds one spent attempt. */
 export function spendAttempt<Of extends Upgrade>(upgrade: Of): Of {
-  return count(upgrade, { attempts: upgrade.tally.attempts + 1 });
+  return withTally(upgrade, { attempts: upgrade.tally.attempts + 1 });
 }
 
 /** Repeats a poll a little later, without spending an attempt. */
 export function pollAgain(upgrade: UpgradeIn<PolledState>, at: EpochMs, { policy }: EvolveContext): Upgrade {
   const { failedPolls } = upgrade.tally;
   const dueAt = nextAgainAt(at, failedPolls, policy);
-  return to(upgrade, { ...upgrade.progress, dueAt }, { failedPolls: failedPolls + 1 });
+  return enterState(upgrade, { ...upgrade.progress, dueAt }, { failedPolls: failedPolls + 1 });
 }
 
 /** Ends an upgrade that has not started. This is not a failure. */
 export function withdraw(upgrade: Upgrade, { at, reason }: Cause): Upgrade {
-  return end(upgrade, 'withdrawn', at, reason);
+  return endUpgrade(upgrade, 'withdrawn', at, reason);
 }
 
 /** Ends an upgrade that may be running but can't be watched any more. */
 export function abandon(upgrade: Upgrade, { at, reason }: Cause): Upgrade {
-  return fail(upgrade, 'unconfirmed', at, reason);
+  return failUpgrade(upgrade, 'unconfirmed', at, reason);
 }
 
 /** Ends an upgrade without counting a failure. */
-export function end(
+export function endUpgrade(
   upgrade: Upgrade,
   state: 'succeeded' | 'withdrawn' | 'rolledBack',
   at: EpochMs,
   reason: UpgradeReason,
 ): Upgrade {
-  return to(upgrade, { state, endedAt: at, reason, weight: 0, lost: false });
+  return enterState(upgrade, { state, endedAt: at, reason, weight: 0, lost: false });
 }
 
 /** Ends an upgrade as one failure of its wave and stratum (DESIGN §4, Failures). */
-export function fail(
+export function failUpgrade(
   upgrade: Upgrade,
   failureClass: UpgradeFailureClass,
   at: EpochMs,
   reason: UpgradeReason,
 ): Upgrade {
   const state = failureClass === 'timedOut' || failureClass === 'unconfirmed' ? failureClass : 'failed';
-  return to(upgrade, { state, endedAt: at, reason, weight: 1, lost: false, failureClass });
+  return enterState(upgrade, { state, endedAt: at, reason, weight: 1, lost: false, failureClass });
 }
 
 /**
  * Ends an upgrade whose collector was lost. It weighs more than a failure, and only an operator retries it (DESIGN §4,
  * Failures).
  */
-export function lose(upgrade: Upgrade, { at, reason }: Cause, { lostWeight: weight }: Policy): Upgrade {
+export function failAsLost(upgrade: Upgrade, { at, reason }: Cause, { lostWeight: weight }: Policy): Upgrade {
   const failureClass = 'unconfirmed';
-  return to(upgrade, { state: failureClass, endedAt: at, reason, weight, lost: true, failureClass });
+  return enterState(upgrade, { state: failureClass, endedAt: at, reason, weight, lost: true, failureClass });
 }

@@ -22,12 +22,12 @@ import {
   abandon,
   afterTaskFailed,
   afterUnexplained,
+  beginVerification,
   type EvolveContext,
-  fail,
+  enterState,
+  failUpgrade,
   noteLeftOut,
   spendAttempt,
-  to,
-  verify,
   verifyLate,
 } from './transitions.ts';
 
@@ -49,6 +49,7 @@ const pollShareOfAge = 0.05;
 
 // Not started, pending and progressing (collector-api.md §3).
 const runningStatuses: readonly number[] = [0, 1, 6];
+const taskStatus = { succeeded: 2, failed: 3 } as const;
 
 // A restart takes up to a minute of a five-minute upgrade, and the next row comes soon after.
 const rowShare = 1 / 4;
@@ -79,7 +80,7 @@ export const upgrading: StateRules<'upgrading'> = {
     // The answer may come after another daemon has adopted the task, and still has its id.
     created: (upgrade, { taskId }) => {
       if (upgrade.progress.taskId !== null) return upgrade;
-      return to(spendAttempt(upgrade), { ...upgrade.progress, taskId });
+      return enterState(spendAttempt(upgrade), { ...upgrade.progress, taskId });
     },
     taskSeen: afterTaskSeen,
     collectorSeen: afterCollectorSeen,
@@ -106,20 +107,25 @@ function afterTaskSeen(upgrade: Upgrading, fact: FactOf<'taskSeen'>, context: Ev
   const { at, status, serviceAt, message } = fact;
   const { ending, polledAt, deadlineAt } = upgrade.progress;
   if (ending !== null) return upgrade;
-  if (status === 2) return verify(upgrade, { at, serviceAt, late: false }, context);
-  if (status === 3)
+  if (status === taskStatus.succeeded)
+    return beginVerification(upgrade, { at, serviceAt, late: false }, context);
+  if (status === taskStatus.failed)
     return judgeCollector(upgrade, at, { kind: 'failed', message, seenDelayMs: at - polledAt });
   if (at >= deadlineAt) return judgeCollector(upgrade, at, { kind: 'deadline' });
   const polled = { ...upgrade.progress, polledAt: at };
   if (runningStatuses.includes(status)) return pollLater(upgrade, polled, at, context);
   // An unspecified value (P13) may be an end, so the collector shows whether it is one: by a row, else by a poll.
   const dueAt = Math.min(at + context.policy.upgrade.expectMs * rowShare, deadlineAt);
-  return to(upgrade, { ...polled, dueAt: Math.ceil(dueAt), ending: { kind: 'missing' } }, { failedPolls: 0 });
+  return enterState(
+    upgrade,
+    { ...polled, dueAt: Math.ceil(dueAt), ending: { kind: 'missing' } },
+    { failedPolls: 0 },
+  );
 }
 
 /** The task has ended or is unknown, so the collector is polled next. */
 function judgeCollector(upgrade: Upgrading, at: EpochMs, ending: TaskEnding): Upgrade {
-  return to(upgrade, { ...upgrade.progress, dueAt: at, ending }, { failedPolls: 0 });
+  return enterState(upgrade, { ...upgrade.progress, dueAt: at, ending }, { failedPolls: 0 });
 }
 
 function pollLater(
@@ -128,7 +134,11 @@ function pollLater(
   at: EpochMs,
   { policy }: EvolveContext,
 ): Upgrade {
-  return to(upgrade, { ...progress, dueAt: nextTaskPollAt({ ...progress, at }, policy) }, { failedPolls: 0 });
+  return enterState(
+    upgrade,
+    { ...progress, dueAt: nextTaskPollAt({ ...progress, at }, policy) },
+    { failedPolls: 0 },
+  );
 }
 
 function afterCollectorSeen(upgrade: Upgrading, seen: CollectorSeen, context: EvolveContext): Upgrade {
@@ -148,7 +158,7 @@ function judgeEnding(upgrade: Upgrading, ending: TaskEnding, at: EpochMs, contex
     case 'missing':
       // The service does not know the task, or shows an unknown status: poll until the deadline, ever more slowly.
       if (at >= upgrade.progress.deadlineAt) return timeOut(upgrade, at, context);
-      return to(upgrade, {
+      return enterState(upgrade, {
         ...upgrade.progress,
         ending: null,
         dueAt: nextMissingTaskPollAt({ ...upgrade.progress, at }, context.policy),
@@ -170,7 +180,11 @@ function watchAdopted(upgrade: Upgrading, seen: CollectorSeen, context: EvolveCo
   const isOver = seen.upgradable === true && unchangedAt !== undefined && !mayRestart(seen);
   // The heartbeat may be the last one before a restart, so a second poll decides.
   if (isOver && upgrade.tally.failedPolls === 0 && !isDeadline)
-    return to(upgrade, { ...upgrade.progress, dueAt: restartSeenAt(at, 0, context) }, { failedPolls: 1 });
+    return enterState(
+      upgrade,
+      { ...upgrade.progress, dueAt: restartSeenAt(at, 0, context) },
+      { failedPolls: 1 },
+    );
   if (isOver || (seen.upgradable === true && isDeadline)) {
     return afterUnexplained(spendAttempt(upgrade), { at, reason: { kind: 'adoptedEnded' } }, context);
   }
@@ -179,7 +193,7 @@ function watchAdopted(upgrade: Upgrading, seen: CollectorSeen, context: EvolveCo
 }
 
 function timeOut(upgrade: Upgrading, at: EpochMs, { policy }: EvolveContext): Upgrade {
-  return fail(upgrade, 'timedOut', at, { kind: 'noEnd', withinMs: policy.upgrade.deadlineMs });
+  return failUpgrade(upgrade, 'timedOut', at, { kind: 'noEnd', withinMs: policy.upgrade.deadlineMs });
 }
 
 /** A restart or the target build shows that the task is near its end; other builds do not (collector-api.md §9). */
@@ -237,7 +251,7 @@ function afterChangeHinted(
   const { ending, dueAt, startedAt, unchangedAt = 0 } = upgrade.progress;
   if (ending !== null || dueAt <= at) return upgrade;
   const isNewer = shownAt > Math.max(startedAt, unchangedAt);
-  return to(upgrade, { ...upgrade.progress, dueAt: at, ...(isNewer && { unchangedAt: shownAt }) });
+  return enterState(upgrade, { ...upgrade.progress, dueAt: at, ...(isNewer && { unchangedAt: shownAt }) });
 }
 
 function afterUnchanged(
@@ -250,5 +264,5 @@ function afterUnchanged(
   const dueAt = postpone(progress.dueAt, at, Math.min(until, nextRareTaskPollAt(progress, policy)));
   return dueAt === progress.dueAt
     ? upgrade
-    : to(upgrade, { ...progress, dueAt, ...(isAwaited !== true && { unchangedAt: at }) });
+    : enterState(upgrade, { ...progress, dueAt, ...(isAwaited !== true && { unchangedAt: at }) });
 }

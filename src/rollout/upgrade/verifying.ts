@@ -5,7 +5,14 @@ import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
 import { nextVerifyPollAt, postpone } from './poll-schedule.ts';
 import { ignore, type PollLimit, type StateRules } from './state-rules.ts';
-import { abandon, type EvolveContext, end, fail, lose, to } from './transitions.ts';
+import {
+  abandon,
+  type EvolveContext,
+  endUpgrade,
+  enterState,
+  failAsLost,
+  failUpgrade,
+} from './transitions.ts';
 
 type Verifying = UpgradeIn<'verifying'>;
 
@@ -15,7 +22,7 @@ const polls: PollLimit<'verifying'> = {
   // There is no evidence of a loss, so it counts as one failure.
   giveUp: (upgrade, { at, failure }, { policy }) => {
     const withinMs = policy.upgrade.verifyWithinMs;
-    return fail(upgrade, 'unconfirmed', at, {
+    return failUpgrade(upgrade, 'unconfirmed', at, {
       kind: 'returnUnseen',
       withinMs,
       detail: describeFailure(failure),
@@ -44,7 +51,7 @@ export const verifying: StateRules<'verifying'> = {
       const dueAt = postpone(progress.dueAt, at, Math.min(until, progress.verifyBy));
       return dueAt === progress.dueAt
         ? upgrade
-        : to(upgrade, { ...progress, dueAt, ...(isAwaited && { awaitsList: true }) });
+        : enterState(upgrade, { ...progress, dueAt, ...(isAwaited && { awaitsList: true }) });
     },
     pollFailed: (upgrade, fact, context) => afterPollFailed(upgrade, fact, context, polls),
     abandoned: abandon,
@@ -59,24 +66,24 @@ function afterCollectorSeen(upgrade: Verifying, seen: CollectorSeen, { policy }:
   const { at } = seen;
   const { awaitsList: _answered, ...progress } = upgrade.progress;
   if (isReturned(upgrade, seen)) {
-    return end(upgrade, 'succeeded', at, { kind: 'returned', late: progress.late });
+    return endUpgrade(upgrade, 'succeeded', at, { kind: 'returned', late: progress.late });
   }
   const { verifyWithinMs } = policy.upgrade;
   const isTimeUp = at >= progress.verifyBy;
   if (isTimeUp && !isFirstToCompare(progress, seen)) {
     if (isHeartbeatNew(progress, seen) && seen.alive)
-      return fail(upgrade, 'unconfirmed', at, {
+      return failUpgrade(upgrade, 'unconfirmed', at, {
         kind: 'otherBuild',
         build: seen.build,
         afterMs: verifyWithinMs,
       });
-    return lose(upgrade, { at, reason: { kind: 'notBack', withinMs: verifyWithinMs } }, policy);
+    return failAsLost(upgrade, { at, reason: { kind: 'notBack', withinMs: verifyWithinMs } }, policy);
   }
   // A late first poll is only a baseline, so the time to return starts with it.
   const verifyBy = isTimeUp ? at + verifyWithinMs : progress.verifyBy;
   const dueAt = nextVerifyPollAt({ verifyBy, at }, policy);
   const baselineHeartbeatAt = progress.baselineHeartbeatAt ?? seen.lastSeenAlive;
-  return to(upgrade, { ...progress, verifyBy, dueAt, baselineHeartbeatAt }, { failedPolls: 0 });
+  return enterState(upgrade, { ...progress, verifyBy, dueAt, baselineHeartbeatAt }, { failedPolls: 0 });
 }
 
 /** Whether the collector has returned: alive, on the target, with a heartbeat newer than the task's end (P10). */

@@ -9,7 +9,7 @@
 --   version     of these records. All changes of a rollout with a newer version are stale. A rollout with an earlier version
 --               gets this version, and its rev is raised, so that an earlier version can't save what it read before
 --   rolloutRev  the rollout's rev that the caller read, or nil
---   slots       the maximum of running upgrades; for `admit`
+--   slotsMax    the maximum of running upgrades; for `admit`
 --   fence       of the leader, or nil
 --   changes     each `{ id, rev, state }` of the record before, and `{ record, index, counts, events }` after;
 --               `slots`, the change of slots in use; `caps` of its domains by their counters; `weightCounter` of its wave, and
@@ -41,7 +41,7 @@ local function valueOf(counter)
 end
 
 local function hasRoom(change)
-  if valueOf('slots') + change.slots > slots then
+  if valueOf('slots') + change.slots > slotsMax then
     return false
   end
   for counter, cap in pairs(change.caps) do

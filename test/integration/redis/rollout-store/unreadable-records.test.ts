@@ -19,7 +19,7 @@ import { upgradeWords } from '../../../../src/rollout/messages/upgrade-reasons.t
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { type Upgrade, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
-import { end } from '../../../../src/rollout/upgrade/transitions.ts';
+import { endUpgrade } from '../../../../src/rollout/upgrade/transitions.ts';
 import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
   aFleet,
@@ -313,7 +313,7 @@ describe('a running rollout with an unreadable record of its own', () => {
     const endRunning = async () => {
       const before = await loadUpgrade(store, 2);
       expect(before.progress.state).toBe('upgrading');
-      const after = end(before, 'succeeded', startedAt, because('on the build'));
+      const after = endUpgrade(before, 'succeeded', startedAt, because('on the build'));
       expect(await saveUpgrade(store, { before, after, events: [] })).toBe('saved');
     };
     const kept = () => commands.hget(keys.rollout, 'json');
