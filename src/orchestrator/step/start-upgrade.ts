@@ -18,14 +18,23 @@ export async function startUpgrade(run: Run, upgrade: Upgrade): Promise<Upgrade>
   const { collectorId, toBuild } = upgrade.identity;
   const reserved = await parts.fleet.reserveCreate({ collectorId, toBuild }, signal);
   if (!reserved.ok) return upgrade;
-  let intent = upgrade;
+  let intent: Intent = { isOurs: false, upgrade };
   try {
     intent = await writeIntent(run, upgrade);
   } finally {
-    if (intent.progress.state !== 'starting') reserved.value.giveUp();
+    if (!intent.isOurs) reserved.value.giveUp();
   }
-  if (intent.progress.state !== 'starting') return intent;
-  return recordAnswer(run, intent, await reserved.value.send());
+  if (!intent.isOurs) return intent.upgrade;
+  return recordAnswer(run, intent.upgrade, await reserved.value.send());
+}
+
+/**
+ * What became of the intent. Not the state of the upgrade shows whether this run may send: another run of the same job may
+ * have stored its own intent meanwhile, and sends that create (P1).
+ */
+interface Intent {
+  readonly isOurs: boolean;
+  readonly upgrade: Upgrade;
 }
 
 /** Records what prevents the create; undefined if nothing does. */
@@ -66,22 +75,21 @@ function missingPolicy({ parts, rollout }: Run): UpgradeReason | undefined {
  * Stores the intent, if the create may still be sent. While it waited for the budget, the policy may have been removed, the
  * window may be closing (P7), or the last observation may be outdated (P1). Other rollouts are read after the intent is
  * stored: of two that start the same collector at the same moment, at least one sees the other's intent.
- * @returns the upgrade, in `starting` if its create may be sent now
  */
-async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
+async function writeIntent(run: Run, upgrade: Upgrade): Promise<Intent> {
   const { parts, rollout } = run;
   const current = await refresh(run, upgrade);
   // After a suspension, an old observation would seem fresh, and a closed window open, until the clocks are compared.
-  if (!parts.isClockRight()) return current;
+  if (!parts.isClockRight()) return notSent(current);
   const isIntentKept = parts.beginIntent();
   const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
-  if (nextStep(current, fact.at, parts.trustedSince()).do !== 'start') return current;
+  if (nextStep(current, fact.at, parts.trustedSince()).do !== 'start') return notSent(current);
   const missing = missingPolicy(run);
-  if (missing !== undefined) return putBack(run, current, missing);
+  if (missing !== undefined) return notSent(await putBack(run, current, missing));
   const change = changeOf(parts, rollout, current, fact);
   const result = await parts.store.saveIntent(change, rollout.rev);
-  if (result === 'braked') return putBack(run, current, { kind: 'braked' });
-  if (result !== 'saved') return current;
+  if (result === 'braked') return notSent(await putBack(run, current, { kind: 'braked' }));
+  if (result !== 'saved') return notSent(current);
   for (const event of change.events) parts.sink.report(event);
   const [claimant, isKept] = await Promise.all([
     findClaimingRollout(parts, rollout, upgrade.identity.collectorId),
@@ -89,10 +97,14 @@ async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
     isIntentKept(),
   ]);
   const isLate = parts.clock.now() - fact.at > sendWithinMs;
-  if (claimant === undefined && isKept && !isLate) return change.after;
+  if (claimant === undefined && isKept && !isLate) return { isOurs: true, upgrade: change.after };
   if (isLate) reportLate(parts);
   const queued = await record(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
-  return claimant === undefined ? queued : claimedBy(run, queued, claimant);
+  return notSent(claimant === undefined ? queued : await claimedBy(run, queued, claimant));
+}
+
+function notSent(upgrade: Upgrade): Intent {
+  return { isOurs: false, upgrade };
 }
 
 /** Uses a row of the last minute instead of a poll, because returning the place in the budget would waste it. */

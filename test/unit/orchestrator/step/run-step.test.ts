@@ -81,6 +81,15 @@ async function aJob(
   return { ...house, run, runOn, lead };
 }
 
+/** A promise that is fulfilled from outside. */
+function aLatch() {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
 /** A poll that is never answered, and is noted. */
 function unansweredPolls() {
   const polls: Array<Parameters<FleetService['pollCollector']>[0]> = [];
@@ -169,6 +178,44 @@ describe('a create whose place in the API budget comes when its poll is a minute
     const job = await aJob(queued, { reserveCreate }, { observations });
     await job.run();
     expect([places, await job.stateOf(1)]).toEqual([1, 'upgrading']);
+  });
+
+  it('is sent once when its job runs twice, and the later run finds the intent of the other (P1)', async () => {
+    const sent: number[] = [];
+    const observations = makeObservations();
+    const created = aLatch();
+    const intended = aLatch();
+    let places = 0;
+    const reserveCreate: FleetService['reserveCreate'] = async ({ collectorId }) => {
+      places += 1;
+      job.clock.at = now;
+      const collectors = [aCollector({ id: 1, build: oldBuild, lastSeenAlive: now - 5_000 })];
+      observations.note({ collectors, serviceAt: now - 1_000 }, now - 1_000);
+      // The second run waits for its place until the first one has stored its intent.
+      if (places === 2) await intended.opened;
+      return {
+        ok: true,
+        value: {
+          giveUp: () => undefined,
+          send: async () => {
+            sent.push(collectorId);
+            intended.open();
+            if (sent.length === 1) await created.opened;
+            return { ok: true, value: { taskId: '7' } };
+          },
+        },
+      };
+    };
+    const { pollCollector } = unansweredPolls();
+    const job = await aJob(queued, { reserveCreate, pollCollector }, { observations });
+    const first = job.run();
+    const second = job.run();
+    await intended.opened;
+    await second;
+    created.open();
+    await first;
+    expect(sent).toEqual([1]);
+    expect(await job.stateOf(1)).toBe('upgrading');
   });
 
   it.each<[string, Parameters<typeof aCollector>[0], Upgrade]>([
