@@ -47,6 +47,8 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
   const drawnConcurrency = basics.pick([1, 2, 3, 5, 8, 20]);
   // One after the other, it has creates for hours while gates of the first policy are asked.
   const isSlowSecond = leansTo('secondPolicy') && name === 'second';
+  // The first one comes to its gates again and again, because nothing else stops it.
+  const isUnhindered = leansTo('secondPolicy');
   const concurrency = isSlowSecond ? 1 : drawnConcurrency;
   const expectMs = basics.pick([3, 5, 5, 8]) * minuteMs;
   return aPolicy({
@@ -68,9 +70,9 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
       'off',
     ),
     maxInFlightPer: when('caps', 0.5, drawCaps, []),
-    approval: when('planApproval', isSlowSecond ? 0 : 0.2, () => true, false),
-    windows: when('windows', isSlowSecond ? 0 : 0.25, drawWindows, []),
-    freezes: when('freezes', isSlowSecond ? 0 : 0.15, (chances) => drawFreezes(chances, startsAt), []),
+    approval: when('planApproval', isUnhindered ? 0 : 0.2, () => true, false),
+    windows: when('windows', isUnhindered ? 0 : 0.25, drawWindows, []),
+    freezes: when('freezes', isUnhindered ? 0 : 0.15, (chances) => drawFreezes(chances, startsAt), []),
     onBreach: when(
       'onBreach',
       leansTo('rollback') ? 1 : 0.5,
@@ -94,7 +96,7 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
       },
     },
     defer: { upToMs: basics.pick([0.25, 1, 4, 12]) * hourMs },
-    waves: drawWaves(draw, when, leansTo),
+    waves: drawWaves(draw, when, isSlowSecond ? withoutGates : leansTo),
   });
 }
 
@@ -134,13 +136,18 @@ export function drawBrakes(chances: Chances, policy: Policy, now: number): Polic
   };
 }
 
+const withoutGates = (kind: LeanKind): boolean => kind === 'secondPolicy' || kind === 'failures';
+
 function drawWaves(
   draw: (concern: string) => Chances,
   when: <T>(feature: FeatureKind, probability: number, value: (chances: Chances) => T, otherwise: T) => T,
   leansTo: (kind: LeanKind) => boolean,
 ): readonly WaveRule[] {
   const hasManyGates = leansTo('gates');
-  const count = when('waves', 0.85, (chances) => chances.int(2, 4), 1);
+  const isUnhindered = leansTo('secondPolicy');
+  const gatesShare = hasManyGates ? 0.8 : isUnhindered ? 0 : 0.2;
+  const searchesShare = hasManyGates ? (isUnhindered ? 1 : 0.8) : isUnhindered ? 0 : 0.35;
+  const count = when('waves', isUnhindered ? 1 : 0.85, (chances) => chances.int(isUnhindered ? 4 : 2, 4), 1);
   const names = ['canary', 'early', 'most', 'rest'];
   return Array.from({ length: count }, (_, index) => {
     const chances = draw(`wave ${index}`);
@@ -153,7 +160,7 @@ function drawWaves(
     const searches = when(
       'searches',
       1,
-      () => (searched.hit(hasManyGates ? 0.8 : 0.35) ? drawSearches(searched) : []),
+      () => (searched.hit(searchesShare) ? drawSearches(searched) : []),
       [],
     );
     const soakMs = when('soak', 1, () => (soaks ? chances.pick([1, 10, 30, 120]) * minuteMs : 0), 0);
@@ -161,16 +168,14 @@ function drawWaves(
       ...aWaveRule({ name: isLast ? 'rest' : (names[index] ?? `wave ${index}`) }),
       size: isLast ? { kind: 'percent', percent: 100 } : drawSize(chances),
       soakMs: Math.max(soakMs, ...searches.map(soakMsFor)),
-      maxFailures: leansTo('failures')
-        ? { kind: 'percent', percent: 100 }
-        : leansTo('rollback')
-          ? { kind: 'count', count: 0 }
-          : drawAmount(chances),
-      approval: when('waveApproval', 1, () => approves, false),
-      gates: [
-        ...when('gates', 1, () => (gates.hit(hasManyGates ? 0.8 : 0.2) ? drawGates(gates) : []), []),
-        ...searches,
-      ],
+      maxFailures:
+        leansTo('failures') || isUnhindered
+          ? { kind: 'percent', percent: 100 }
+          : leansTo('rollback')
+            ? { kind: 'count', count: 0 }
+            : drawAmount(chances),
+      approval: when('waveApproval', 1, () => approves && !isUnhindered, false),
+      gates: [...when('gates', 1, () => (gates.hit(gatesShare) ? drawGates(gates) : []), []), ...searches],
     };
     const match: Selector = { osName: ['Linux'] };
     return !isLast && when('match', 1, () => isMatch, false) ? { ...rule, match } : rule;

@@ -91,7 +91,9 @@ function isCalm({ words, faults }: Setup): boolean {
 export function withWanted(setup: Setup, wanted: readonly Pair[]): Setup {
   const leansTo = leansOf(wanted);
   const isRareEnd = wanted.some(isOf(rareStates));
-  const troubleMs = isRareEnd ? Math.max(rareEndMs, setup.troubleMs) : setup.troubleMs;
+  const isPaired = leansTo.includes('secondPolicy');
+  const troubleMs = Math.max(setup.troubleMs, isRareEnd ? rareEndMs : isPaired ? pairedMs : 0);
+  const collectors = isPaired ? Math.max(pairedCollectors, setup.collectors) : setup.collectors;
   const least: Partial<Record<FaultKind, number>> = {
     ...(leansTo.includes('supersede') ? { buildNewer: 1 } : {}),
     ...(leansTo.includes('rollback') || leansTo.includes('failures') ? { taskFails: 0.2 } : {}),
@@ -99,7 +101,7 @@ export function withWanted(setup: Setup, wanted: readonly Pair[]): Setup {
       ? { collectorAppears: highestOf('collectorAppears') }
       : {}),
   };
-  return changeFaults({ ...setup, leansTo, troubleMs }, (kind) => {
+  return changeFaults({ ...setup, leansTo, troubleMs, collectors }, (kind) => {
     if (setup.without.includes(kind)) return 0;
     const share = Math.max(least[kind] ?? 0, setup.faults[kind]);
     const isWanted = wanted.some((pair) => happeningsOf(pair).includes(kind));
@@ -110,6 +112,10 @@ export function withWanted(setup: Setup, wanted: readonly Pair[]): Setup {
 
 // A rollout may take most of it to come to its end.
 const rareEndMs = 18 * 3_600_000;
+
+// Enough for two policies, each with gates or creates for hours.
+const pairedMs = 10 * 3_600_000;
+const pairedCollectors = 24;
 
 function leansOf(wanted: readonly Pair[]): readonly LeanKind[] {
   const isWanted = (state: StateKind) => wanted.some(({ other }) => other === state);
