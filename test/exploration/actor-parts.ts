@@ -11,6 +11,7 @@ import { aFleetService } from '../support/builders/service-builders.ts';
 import { quietLead, quietParts } from '../support/quiet-parts.ts';
 import { type Ports, plantedOrders } from './planted-orders.ts';
 import type { Call, Rerun } from './rerun.ts';
+import { rowBefore } from './small-service.ts';
 import type { Actor, SmallWorld } from './small-world.ts';
 
 /** No answer or effect of a create comes later than this. */
@@ -37,7 +38,8 @@ export function runWork({ work, daemon }: Pick<Actor, 'work' | 'daemon'>, rerun:
   }
 }
 
-function partsOf(rerun: Rerun, { store, trustedSince, planted }: SmallWorld, daemon: number) {
+function partsOf(rerun: Rerun, world: SmallWorld, daemon: number) {
+  const { store, service, trustedSince, planted, areListsRead } = world;
   const policies = store.rollouts.map(({ rollout }) => rollout.policy.name);
   const ports = portsOf(rerun, trustedSince[daemon] ?? 0);
   return {
@@ -52,6 +54,10 @@ function partsOf(rerun: Rerun, { store, trustedSince, planted }: SmallWorld, dae
     clock: { now: rerun.now },
     wakeUps: { wake: rerun.wake },
     answerWithinMs,
+    observations: {
+      note: () => undefined,
+      find: (id: number) => (areListsRead ? rowBefore(service, id, rerun.now()) : undefined),
+    },
     sharedAttributes: makeSharedAttributes(),
     claims: { names: async () => policies, isMissing: () => false },
   };

@@ -1,3 +1,4 @@
+import { freshForMs } from '../../src/rollout/upgrade/step.ts';
 import { overdueMs } from './actor-parts.ts';
 import { isJobOf, isWrite } from './perform.ts';
 import { isRunningTask, restartMaxMs, taskTimeoutMs } from './small-service.ts';
@@ -56,6 +57,12 @@ export function movesOf(world: SmallWorld): readonly Move[] {
 function isReady({ creates, now }: SmallWorld, actor: Actor): boolean {
   if (creates.some((create) => create.actor === actor.id)) return false;
   return sleepsUntil(actor) <= now;
+}
+
+/** When the poll of an actor that waits for its place in the API budget is too old for its create. */
+function pollIsOldAt({ open, log, startedAt }: Actor): number {
+  const isWaiting = open.some(({ port, name }) => port === 'create' && name === 'reserve');
+  return isWaiting ? (log.at(-1)?.at ?? startedAt) + freshForMs + 1 : Number.NEGATIVE_INFINITY;
 }
 
 /** Until when an actor sleeps; before any instant where it does not. */
@@ -154,6 +161,7 @@ function nextInstant(world: SmallWorld): number | undefined {
   ];
   if (limits.some((limit) => limit <= now)) return undefined;
   const instants = [
+    ...(world.areListsRead ? actors.map(pollIsOldAt) : []),
     ...jobs.map(({ dueAt }) => dueAt),
     ...looksOf(world).map(([, at]) => at),
     ...actors.map(sleepsUntil),

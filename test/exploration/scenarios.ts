@@ -14,6 +14,8 @@ export interface Scenario {
   readonly policies: readonly Policy[];
   readonly faults: Partial<Faults>;
   readonly verbs?: readonly AskedVerb[];
+  /** Daemons have a row of each collector. Default: no list is read. */
+  readonly areListsRead?: boolean;
   /** Until then one thing happens after the other, without faults. Default: every order is taken from the beginning. */
   readonly from?: (world: SmallWorld) => boolean;
 }
@@ -41,6 +43,9 @@ const two = (changes: Partial<Policy> = {}) =>
   aPolicy({ concurrency: 2, waves: [canary, aWaveRule()], ...changes });
 const isRunningOne = ({ service }: SmallWorld) => service.tasks.some(isRunningTask);
 const hasEndedOne = ({ service }: SmallWorld) => service.tasks.some((task) => !isRunningTask(task));
+
+const waitsForPlace = ({ actors }: SmallWorld) =>
+  actors.some(({ open }) => open.some(({ port, name }) => port === 'create' && name === 'reserve'));
 
 export const scenarios: readonly Scenario[] = [
   { name: 'killed', policies: [one()], faults: { crash: 1, createLost: 1, jobDoubled: 1 } },
@@ -73,6 +78,13 @@ export const scenarios: readonly Scenario[] = [
     policies: [two({ waves: [aWaveRule()] })],
     faults: { withdrawn: 1, crash: 1, storeFault: 1 },
   },
+  {
+    name: 'rows',
+    policies: [one()],
+    faults: { jobDoubled: 1, suspend: 1 },
+    areListsRead: true,
+    from: waitsForPlace,
+  },
   { name: 'two policies', policies: [one(), one({ name: 'other' })], faults: { createLost: 1, crash: 1 } },
 ];
 
@@ -81,7 +93,7 @@ const fleetSize = 2;
 
 /** The world before anything has happened: each policy has its plan. */
 export async function aSmallWorld(
-  { policies, faults, verbs = [] }: Scenario,
+  { policies, faults, verbs = [], areListsRead = false }: Scenario,
   planted: PlantedOrder | null,
 ): Promise<SmallWorld> {
   const store = makeMemoryRolloutStore(() => startedAt, false);
@@ -111,6 +123,7 @@ export async function aSmallWorld(
     verbs,
     stopped: [],
     hasForgotten: false,
+    areListsRead,
     nextActor: 1,
     planted,
   };

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../src/base/time.ts';
 import type { Answer } from '../../src/orchestrator/ports/fleet-service.ts';
-import type { CollectorObservation, TaskSighting } from '../../src/rollout/upgrade/facts.ts';
+import type { CollectorObservation, RowObservation, TaskSighting } from '../../src/rollout/upgrade/facts.ts';
 import { oldBuild, targetBuild } from '../support/builders.ts';
 
 /** One upgrade task at the service. */
@@ -17,6 +17,8 @@ export interface SmallCollector {
   readonly build: string;
   /** Since when it restarts at the end of a task. Until it is back it shows its old build, and is listed as upgradable. */
   readonly restartsSince: EpochMs | null;
+  /** Its last restart, for rows of lists that show a moment before; null where no list is read. */
+  readonly restarted: { readonly from: EpochMs; readonly until: EpochMs } | null;
 }
 
 /** A service with a few collectors, as data: it does nothing by itself. */
@@ -37,6 +39,7 @@ export function aSmallService(size: number): SmallService {
     id: index + 1,
     build: oldBuild,
     restartsSince: null,
+    restarted: null,
   }));
   return { collectors, tasks: [], isOffered: true };
 }
@@ -87,11 +90,34 @@ export function endTask(
   return { ...service, tasks, collectors };
 }
 
-export function comeBack(service: SmallService, collectorId: number): SmallService {
-  const collectors = service.collectors.map((collector) =>
-    collector.id === collectorId ? { ...collector, build: targetBuild, restartsSince: null } : collector,
-  );
+/** @param at null where no list is read */
+export function comeBack(service: SmallService, collectorId: number, at: EpochMs | null): SmallService {
+  const collectors = service.collectors.map((collector) => {
+    if (collector.id !== collectorId) return collector;
+    const { restartsSince: from } = collector;
+    const restarted = from === null || at === null ? null : { from, until: at };
+    return { ...collector, build: targetBuild, restartsSince: null, restarted };
+  });
   return { ...service, collectors };
+}
+
+/**
+ * The row of a list that was read the moment before. What happens at this instant is not in it, so an actor that is run again
+ * later finds the same row.
+ */
+export function rowBefore(service: SmallService, collectorId: number, now: EpochMs): RowObservation {
+  const { build, restartsSince, restarted } = collectorOf(service, collectorId);
+  const at = now - 1;
+  const isBack = restarted === null ? build === targetBuild : restarted.until <= at;
+  const from = restarted?.from ?? restartsSince ?? Number.POSITIVE_INFINITY;
+  return {
+    at,
+    build: isBack ? targetBuild : oldBuild,
+    alive: true,
+    lastSeenAlive: isBack || from > at ? at : from,
+    serviceAt: at,
+    offered: undefined,
+  };
 }
 
 export function pollTask(service: SmallService, taskId: string, now: EpochMs): Answer<TaskSighting> {

@@ -86,6 +86,8 @@ export interface SmallWorld {
   readonly stopped: readonly string[];
   /** Some writes were lost. Slots count again once polls have found the running upgrades (DESIGN §2). */
   readonly hasForgotten: boolean;
+  /** The daemons read lists, so that a row may replace a poll, also one that has become old while its create waited. */
+  readonly areListsRead: boolean;
   readonly nextActor: number;
   /** The bug that is put in. */
   readonly planted: PlantedOrder | null;
