@@ -150,7 +150,6 @@ export const PolicySchema = z
       .describe(
         'Which collectors are held alone, while the others continue. strata: an outlier stratum. attributes: also collectors with the shared attribute of the failures, such as `fields.rack=r7`; otherwise upwave shows the command for it. off: none, and the whole rollout is held.',
       ),
-    isolateStrata: z.boolean().exactOptional().describe('Short for `isolate`: true is strata, false is off.'),
     waves: WavesSchema,
     onBreach: z
       .enum(['hold', 'abort', 'rollback'])
@@ -170,17 +169,12 @@ export const PolicySchema = z
       .default([])
       .describe('What the messages of failed tasks mean. The first rule that matches wins.'),
   })
-  .refine(({ isolate, isolateStrata }) => isolateStrata === undefined || isolate === 'strata', {
-    path: ['isolateStrata'],
-    error: 'is another way to write isolate, which is given, too; leave one of them out',
-  })
   .check(wholeCheck(reportShortWindows))
   .check(wholeCheck(reportManyPatterns))
-  .transform(({ isolateStrata = true, ...policy }): Policy & { account?: string; accounts?: string[] } => {
+  .transform((policy): Policy & { account?: string; accounts?: string[] } => {
     const inZone = <Rule extends object>(rule: Rule) => ({ timeZone: policy.timeZone, ...rule });
     return {
       ...policy,
-      isolate: isolateStrata ? policy.isolate : 'off',
       windows: policy.windows.map(inZone),
       freezes: policy.freezes.map(inZone),
     };

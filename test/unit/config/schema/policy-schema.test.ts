@@ -211,8 +211,6 @@ describe('a policy', () => {
     ['spreadBy: []\nisolate: off', { spreadBy: [], isolate: 'off' }],
     ['spreadBy: []', { isolate: 'strata' }],
     ['isolate: attributes', { isolate: 'attributes' }],
-    ['isolateStrata: true', { isolate: 'strata' }],
-    ['isolateStrata: false', { isolate: 'off' }],
     ['approval: true\nonBreach: rollback', { approval: true, onBreach: 'rollback' }],
     [
       'target: { minimumAge: 3d, supersede: true }',
@@ -222,11 +220,5 @@ describe('a policy', () => {
     ['target: { version: 19.455-2, minimumAge: 0s, supersede: false }', { target: { version: '19.455-2' } }],
   ])('may say %j', (yaml, read) => {
     expect(policyOf(yaml)).toMatchObject(read);
-  });
-
-  it('refuses `isolateStrata` beside another `isolate`', () => {
-    expect(problemsIn(withRollout('isolate: attributes\nisolateStrata: true'))).toEqual([
-      expect.stringContaining('another way to write isolate'),
-    ]);
   });
 });
