@@ -64,7 +64,7 @@ function partsOf(rerun: Rerun, world: SmallWorld, daemon: number) {
 }
 
 const storeCalls = Object.keys(makeMemoryRolloutStore());
-const registerCalls = ['holdsOf', 'heldBuilds', 'holdBuild', 'audit'];
+const registerCalls = ['holdsOf', 'holds', 'holdBuild', 'audit'];
 
 function portsOf(rerun: Rerun, trustedSince: number): Ports {
   const queue = asking<StepQueue>(rerun, 'queue', ['deliver', 'bringForward']);

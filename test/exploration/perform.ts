@@ -82,8 +82,8 @@ function askRegister(world: SmallWorld, { name, args }: Call): Done {
   switch (name) {
     case 'holdsOf':
       return { world, value: [] };
-    case 'heldBuilds':
-      return { world, value: world.buildHolds };
+    case 'holds':
+      return { world, value: { builds: world.buildHolds, collectors: [] } };
     case 'holdBuild': {
       const [hold] = args as readonly [BuildHold];
       if (world.buildHolds.some(({ build }) => build === hold.build)) return { world, value: 'unchanged' };

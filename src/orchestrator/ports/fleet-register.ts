@@ -32,10 +32,8 @@ export interface HoldEntry extends AuditEntry {
 
 /** Data that belongs to no rollout: held builds and collectors, and when builds were first seen. */
 export interface FleetRegister {
-  /** All holds, oldest first, for lists and plans. */
+  /** All holds, oldest first. They are read again only after a change, so the cost does not grow with their number. */
   holds(): Promise<{ readonly builds: readonly BuildHold[]; readonly collectors: readonly CollectorHold[] }>;
-  /** Holds of builds, oldest first. The cost hardly grows with the number of held collectors. */
-  heldBuilds(): Promise<readonly BuildHold[]>;
   /** Holds of these collectors. Other holds are not read. */
   holdsOf(collectorIds: readonly number[]): Promise<readonly CollectorHold[]>;
   /** `unchanged`: it was held already, and the first hold stays. */

@@ -26,11 +26,11 @@ export async function loadRolloutView(
   rolloutId: string,
   at: { readonly now: EpochMs; readonly overdueBefore: EpochMs; readonly pageSize: number },
 ): Promise<RolloutView | undefined> {
-  const [stored, heldBuilds] = await Promise.all([store.loadView(rolloutId, at), register.heldBuilds()]);
+  const [stored, holds] = await Promise.all([store.loadView(rolloutId, at), register.holds()]);
   if (stored === undefined) return undefined;
   const { kind, targetBuild, rollbackId, endedAt } = stored.rollout;
   // Holds do not matter for an ended rollout, nor for a rollback, which returns to earlier builds.
-  const builds = endedAt === null && kind === 'upgrade' ? heldBuilds : [];
+  const builds = endedAt === null && kind === 'upgrade' ? holds.builds : [];
   const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
   const wait = createsWait?.();
   const view = {

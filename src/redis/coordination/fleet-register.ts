@@ -13,7 +13,7 @@ import {
   decodeRecord,
   makeBrokenRecords,
 } from '../schema/unreadable-records.ts';
-import { appendAuditScript, changeHoldScript, heldBuildsScript, seeBuildsScript } from './scripts.ts';
+import { appendAuditScript, changeHoldScript, readHoldsScript, seeBuildsScript } from './scripts.ts';
 
 // A command is repeated within seconds of a lost connection, never later.
 const marksKeptMs = 600_000;
@@ -24,9 +24,9 @@ const auditKeptMax = 10_000;
 // Longer than any daemon is suspended before it repeats the entry.
 const oncesKeptMs = 30 * 86_400_000;
 
-/** Hash: `build:<build>` or `collector:<id>` → the hold. */
-export function holdsKeyOf(keyPrefix: string): string {
-  return `${keyPrefix}:{fleet}:holds`;
+/** `holds`, a hash: `build:<build>` or `collector:<id>` → the hold. `holdsMark`, a string: another one after each change. */
+export function holdsKeysOf(keyPrefix: string) {
+  return { holds: `${keyPrefix}:{fleet}:holds`, holdsMark: `${keyPrefix}:{fleet}:holdsMark` };
 }
 
 export function holdField(hold: BuildHold | CollectorHold): string {
@@ -62,7 +62,7 @@ export function makeRedisFleetRegister(redis: {
   const broken = redis.broken ?? makeBrokenRecords(() => undefined);
   const nextMark = makeWriteMarks();
   const base = `${keyPrefix}:{fleet}`;
-  const holdsKey = holdsKeyOf(keyPrefix);
+  const holdsKeys = holdsKeysOf(keyPrefix);
   /** Hash: build → when it was first seen. */
   const buildsKey = `${base}:builds`;
   /** Sorted set: builds by when they were last on offer. */
@@ -73,27 +73,33 @@ export function makeRedisFleetRegister(redis: {
 
   const change = (field: string, hold?: BuildHold | CollectorHold) =>
     runScript(commands, changeHoldScript, {
-      keys: { holds: holdsKey, mark: nextMarkKey() },
+      keys: { ...holdsKeys, mark: nextMarkKey() },
       args: { field, hold: hold === undefined ? null : JSON.stringify(hold), marksKeptMs },
     });
 
-  const readHolds = (entries: readonly HoldField[]) => decodeHolds(broken, entries);
+  /** The holds as they were read last, which are read again only after a change. */
+  let known = { mark: '', holds: decodeHolds(broken, []) };
 
   return {
-    holds: async () => readHolds(Object.entries(await commands.hgetall(holdsKey))),
-    heldBuilds: async () => {
-      const flat = await runScript(commands, heldBuildsScript, { keys: { holds: holdsKey }, args: {} });
-      return readHolds(pairsOf(flat)).builds;
+    holds: async () => {
+      const { mark: knownMark, holds } = known;
+      const [mark, flat] = await runScript(commands, readHoldsScript, {
+        keys: holdsKeys,
+        args: { knownMark },
+      });
+      if (mark !== '' && mark === knownMark) return holds;
+      known = { mark, holds: decodeHolds(broken, pairsOf(flat)) };
+      return known.holds;
     },
     holdsOf: async (collectorIds) => {
       if (collectorIds.length === 0) return [];
       const fields = collectorIds.map((id) => `collector:${id}`);
-      const texts = await commands.hmget(holdsKey, ...fields);
+      const texts = await commands.hmget(holdsKeys.holds, ...fields);
       const entries = fields.flatMap((field, index) => {
         const text = texts[index];
         return typeof text === 'string' ? [[field, text] as const] : [];
       });
-      return readHolds(entries).collectors;
+      return decodeHolds(broken, entries).collectors;
     },
     holdBuild: async (hold) => ((await change(holdField(hold), hold)) ? 'held' : 'unchanged'),
     holdCollector: async (hold) => ((await change(holdField(hold), hold)) ? 'held' : 'unchanged'),

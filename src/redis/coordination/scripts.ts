@@ -27,16 +27,16 @@ export const beatScript = defineScript({
 
 export const changeHoldScript = defineScript({
   file: new URL('./change-hold.lua', import.meta.url),
-  keys: ['holds', 'mark'],
+  keys: ['holds', 'holdsMark', 'mark'],
   args: { field: 'text', hold: 'text?', marksKeptMs: 'number' },
   result: isDone,
 });
 
-export const heldBuildsScript = defineScript({
-  file: new URL('./held-builds.lua', import.meta.url),
-  keys: ['holds'],
-  args: {},
-  result: texts,
+export const readHoldsScript = defineScript({
+  file: new URL('./read-holds.lua', import.meta.url),
+  keys: ['holds', 'holdsMark'],
+  args: { knownMark: 'text' },
+  result: z.tuple([z.string(), texts]),
 });
 
 export const appendAuditScript = defineScript({
@@ -55,8 +55,8 @@ export const seeBuildsScript = defineScript({
 
 export const putBackHoldsScript = defineScript({
   file: new URL('./put-back-holds.lua', import.meta.url),
-  keys: ['holds', 'broughtBack'],
-  args: { entries: 'json', keptMs: 'number' },
+  keys: ['holds', 'holdsMark', 'broughtBack'],
+  args: { entries: 'json', mark: 'text', keptMs: 'number' },
   result: z.number(),
 });
 

@@ -2,11 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../base/time.ts';
 import type { StoreInstance } from '../../orchestrator/ports/fleet-register.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
+import { makeWriteMarks } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { numberKeptMs } from '../rollout-store/store-plan.ts';
 import { policyKeys } from '../schema/rollout-keys.ts';
-import { holdField, holdsKeyOf } from './fleet-register.ts';
+import { holdField, holdsKeysOf } from './fleet-register.ts';
 import { putBackHoldsScript, raiseNumberScript } from './scripts.ts';
 
 // Longer than any daemon is suspended that still knows the previous store.
@@ -18,6 +19,7 @@ export function makeRedisStoreInstance(redis: {
   readonly keyPrefix: string;
 }): StoreInstance {
   const { commands, keyPrefix } = redis;
+  const nextMark = makeWriteMarks();
   return {
     identify: () => readOrMake(commands, instanceKey(keyPrefix), randomUUID),
     putBack: async ({ instance, builds, collectors, takenIds }) => {
@@ -31,9 +33,10 @@ export function makeRedisStoreInstance(redis: {
       const holds = [...builds, ...collectors];
       if (holds.length === 0) return;
       await runScript(commands, putBackHoldsScript, {
-        keys: { holds: holdsKeyOf(keyPrefix), broughtBack: `${keyPrefix}:{fleet}:mark:back:${instance}` },
+        keys: { ...holdsKeysOf(keyPrefix), broughtBack: `${keyPrefix}:{fleet}:mark:back:${instance}` },
         args: {
           entries: holds.map((hold) => ({ field: holdField(hold), text: JSON.stringify(hold) })),
+          mark: nextMark(),
           keptMs: backKeptMs,
         },
       });

@@ -21,7 +21,6 @@ export function makeMemoryFleetRegister(): FleetRegister {
       builds: [...builds.values()].sort(byInstant),
       collectors: [...collectors.values()].sort(byInstant),
     }),
-    heldBuilds: async () => [...builds.values()].sort(byInstant),
     holdsOf: async (ids) => ids.flatMap((id) => collectors.get(id) ?? []).sort(byInstant),
     holdBuild: async (entry) => hold(builds, entry.build, entry),
     holdCollector: async (entry) => hold(collectors, entry.collectorId, entry),

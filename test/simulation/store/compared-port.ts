@@ -26,7 +26,7 @@ export interface CallerFate {
 /** Reads of loops that look again and again. Their answers follow from their arguments and from what was written. */
 const repeatedReads: ReadonlySet<string> = new Set([
   'activeRolloutIds',
-  'heldBuilds',
+  'holds',
   'lastOffered',
   'listDue',
   'loadRollout',

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry, FleetRegister } from '../../../../src/orchestrator/ports/fleet-register.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
+import { makeRedisStoreInstance } from '../../../../src/redis/coordination/store-instance.ts';
 import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
 import { startedAt } from '../../../support/builders.ts';
-import { echoingCommands } from '../../../support/echoing-commands.ts';
+import { echoingCommands, onScripts } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
@@ -47,14 +48,10 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
     expect((await register.holds()).builds.map(({ by }) => by)).toEqual(['ann', 'bob']);
   });
 
-  it('reads the holds of builds alone, and of these collectors alone', async () => {
-    expect(await register.heldBuilds()).toEqual([]);
+  it('reads the holds of these collectors alone', async () => {
     expect(await register.holdsOf([7])).toEqual([]);
-    await register.holdBuild({ build, ...word });
-    await register.holdBuild({ build: '19.1-1', ...word, at: startedAt - 1 });
     for (let collectorId = 1; collectorId <= 20; collectorId += 1)
       await register.holdCollector({ collectorId, ...word, at: startedAt - collectorId });
-    expect((await register.heldBuilds()).map((hold) => hold.build)).toEqual(['19.1-1', build]);
     expect(await register.holdsOf([7, 21, 8])).toEqual([
       { collectorId: 8, ...word, at: startedAt - 8 },
       { collectorId: 7, ...word, at: startedAt - 7 },
@@ -100,6 +97,37 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
 });
 
 describe('the fleet register in Redis', () => {
+  it('reads the holds again only after a change, by whichever daemon, or after a data loss', async () => {
+    const { register: other, keyPrefix, commands } = makeRedisRegister();
+    const read: string[] = [];
+    const watching = onScripts(commands, async (send) => {
+      const reply = await send();
+      read.push(JSON.stringify(reply));
+      return reply;
+    });
+    const register = makeRedisFleetRegister({ commands: watching, keyPrefix });
+    const holdsSent = async () => {
+      read.length = 0;
+      const { builds, collectors } = await register.holds();
+      return [builds.length + collectors.length, read.join().includes(word.by)];
+    };
+    await other.holdBuild({ build, ...word });
+    expect(await holdsSent()).toEqual([1, true]);
+    expect(await holdsSent()).toEqual([1, false]);
+    await other.holdCollector({ collectorId: 7, ...word });
+    expect(await holdsSent()).toEqual([2, true]);
+    // Held already, so nothing changed.
+    await other.holdCollector({ collectorId: 7, ...word });
+    expect(await holdsSent()).toEqual([2, false]);
+    await register.releaseBuild(build);
+    expect(await holdsSent()).toEqual([1, true]);
+    await commands.del(...(await commands.keys(`${keyPrefix}:{fleet}:holds*`)));
+    expect(await holdsSent()).toEqual([0, false]);
+    const lost = { builds: [], collectors: [{ collectorId: 7, ...word }], takenIds: [] };
+    await makeRedisStoreInstance({ commands, keyPrefix }).putBack({ instance: 'second', ...lost });
+    expect(await holdsSent()).toEqual([1, true]);
+  });
+
   it('does not undo a change between a command and its retry', async () => {
     const { keyPrefix } = redis.config();
     const other = makeRedisRegister(undefined, keyPrefix).register;

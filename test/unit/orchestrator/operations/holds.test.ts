@@ -68,7 +68,7 @@ describe('hold of a build', () => {
     await house.register.firstSeen(['19.441-2', '19.455-2', '20.500-1'], t);
     const note = { kind: 'buildNotOffered', seenAt: t, nearest: ['19.455-2', '19.441-2'] } as const;
     expect(await holdOf('19.455-22')).toMatchObject({ kind: 'done', note });
-    expect((await house.register.heldBuilds()).map(({ build }) => build)).toEqual(['19.455-22']);
+    expect((await house.register.holds()).builds.map(({ build }) => build)).toEqual(['19.455-22']);
     const seenAt = new Date(t).toISOString();
     expect(holdNoteWords(note)).toBe(
       `the service did not offer this build at the last scan (${seenAt}); did you mean "19.455-2", "19.441-2"?`,
