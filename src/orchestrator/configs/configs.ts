@@ -41,12 +41,13 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
   /** Policies for which another daemon had a newer config since then, or may have had one while this daemon was silent. */
   const superseded = new Set<string>();
   const adopt = (own: readonly NamedConfig[]): void => {
-    for (const { policy, hash } of own) {
-      if (hashes.get(policy) === hash) continue;
+    const adopted = new Map(own.map(({ policy, hash }) => [policy, hash]));
+    for (const [policy, hash] of hashes) {
+      if (adopted.get(policy) === hash) continue;
       reportedSince.delete(policy);
       superseded.delete(policy);
     }
-    hashes = new Map(own.map(({ policy, hash }) => [policy, hash]));
+    hashes = adopted;
   };
   let replaced = 0;
   const beat = async (): Promise<void> => {

@@ -11,7 +11,7 @@ export interface Accounts {
   settle(rollout: Rollout, signal?: AbortSignal): Promise<AccountStatus>;
   /** Running rollouts that this daemon leaves alone until a person acts. */
   foreign(): readonly ForeignRollout[];
-  /** Removes ended rollouts from `foreign`. */
+  /** Forgets what is known of ended rollouts. */
   forgetEnded(): Promise<void>;
 }
 

@@ -114,11 +114,11 @@ export function makeAccounts(parts: AccountsParts): Accounts {
         needsPerson(status) ? [{ rolloutId, policy, reason: accountWords(status) }] : [],
       ),
     forgetEnded: async () => {
-      const foreign = [...judged].filter(([, { status }]) => needsPerson(status));
-      if (foreign.length === 0) return;
-      const policies = new Set(foreign.map(([, { policy }]) => policy));
+      const known = [...judged];
+      if (known.length === 0) return;
+      const policies = new Set(known.map(([, { policy }]) => policy));
       const active = new Set(await parts.store.activeRolloutIds([...policies]));
-      for (const [rolloutId] of foreign) if (!active.has(rolloutId)) judged.delete(rolloutId);
+      for (const [rolloutId] of known) if (!active.has(rolloutId)) judged.delete(rolloutId);
     },
   };
 }

@@ -16,8 +16,12 @@ export interface StoreMemoryParts {
   readonly instance: StoreInstance;
   readonly sink: EventSink;
   readonly clock: Clock;
+  /** Names of the policies of the current config. A reload changes the list in place. */
   readonly policies: readonly string[];
 }
+
+// A removed policy that comes back sooner must not start by itself after an abort that Redis lost.
+const removedKeptMs: DurationMs = 90 * 86_400_000;
 
 type Holds = Awaited<ReturnType<FleetRegister['holds']>>;
 
@@ -44,34 +48,31 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
     const instance = await parts.instance.identify();
     const lostHolds = known !== undefined && known.instance !== instance ? known.holds : undefined;
     // In a Cluster, a single node may lose its data. A restored store may have part of its data.
-    const gone = lostHolds === undefined ? activeBefore().filter(isMissing(rollouts)) : await findGone();
+    const before = lostHolds === undefined ? activeBefore() : [...latest.values()];
+    const gone = before.filter(isMissing(lostHolds === undefined ? rollouts : await loadAll(before)));
     if (lostHolds !== undefined || gone.length > 0) await recover(instance, gone, lostHolds);
     known = { instance, holds: lostHolds ?? holds };
     for (const rollout of rollouts.filter(isMissing(gone))) learn(rollout);
+    forgetRemoved();
     return `${instance} ${losses}`;
   }
 
   /** All rollouts at the first check; later the active ones, and those that were active at the last check. */
   async function readRollouts(): Promise<readonly Rollout[]> {
     if (known === undefined) return store.listRollouts(policies);
-    const ids = new Set(await store.activeRolloutIds(policies));
-    for (const { id } of activeBefore()) ids.add(id);
-    return loadAll([...ids]);
+    const active = (await store.activeRolloutIds(policies)).map((id) => ({ id }));
+    return loadAll([...active, ...activeBefore()]);
   }
 
-  async function loadAll(ids: readonly string[]): Promise<readonly Rollout[]> {
-    const rollouts = await Promise.all(ids.map((id) => store.loadRollout(id)));
-    return rollouts.filter((rollout) => rollout !== undefined);
+  async function loadAll(rollouts: ReadonlyArray<Pick<Rollout, 'id'>>): Promise<readonly Rollout[]> {
+    const ids = [...new Set(rollouts.map(({ id }) => id))];
+    const loaded = await Promise.all(ids.map((id) => store.loadRollout(id)));
+    return loaded.filter((rollout) => rollout !== undefined);
   }
 
   /** An active rollout never disappears from the store by itself. An ended one expires. */
   function activeBefore(): readonly Rollout[] {
     return [...latest.values()].filter(({ endedAt }) => endedAt === null);
-  }
-
-  async function findGone(): Promise<readonly Rollout[]> {
-    const rollouts = [...latest.values()];
-    return rollouts.filter(isMissing(await loadAll(rollouts.map(({ id }) => id))));
   }
 
   function learn(rollout: Rollout): void {
@@ -84,6 +85,16 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
     stopped.delete(policy);
   }
 
+  /** Policies that reloads removed would otherwise be remembered for the life of the process. */
+  function forgetRemoved(): void {
+    for (const [policy, { createdAt }] of newestIds) {
+      if (policies.includes(policy) || latest.get(policy)?.endedAt === null) continue;
+      if (clock.now() - createdAt < removedKeptMs) continue;
+      latest.delete(policy);
+      newestIds.delete(policy);
+    }
+  }
+
   /** @param lostHolds undefined: no hold was lost */
   async function recover(
     instance: string,
@@ -92,14 +103,10 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
   ): Promise<void> {
     const halted = gone.filter((rollout) => wasStopped(rollout, rollout.targetBuild));
     for (const rollout of halted) stopped.set(rollout.policy.name, rollout);
-    const { builds, collectors } = lostHolds ?? { builds: [], collectors: [] };
+    const holds = lostHolds ?? { builds: [], collectors: [] };
     const takenIds = [...newestIds.values()].map(({ id }) => id);
-    await parts.instance.putBack({ instance, builds, collectors, takenIds });
-    const heldAgain = [
-      ...builds.map(({ build }) => `build ${build}`),
-      ...collectors.map(({ collectorId }) => `collector ${collectorId}`),
-    ];
-    const reason = dataLossWords({ rollouts: gone, stopped: halted, heldAgain });
+    await parts.instance.putBack({ instance, ...holds, takenIds });
+    const reason = dataLossWords({ rollouts: gone, stopped: halted, heldAgain: namesOf(holds) });
     // The audit starts here, or has a gap. All daemons together write one entry for one loss.
     const entry = { event: 'record.lost', subject: 'Redis', by: 'daemon', at: clock.now(), reason } as const;
     const lossId = lostHolds === undefined ? gone.map(({ id }) => id).join(' ') : instance;
@@ -126,6 +133,13 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
       return lost !== undefined && wasStopped(lost, targetBuild) ? lost : undefined;
     },
   };
+}
+
+function namesOf({ builds, collectors }: Holds): readonly string[] {
+  return [
+    ...builds.map(({ build }) => `build ${build}`),
+    ...collectors.map(({ collectorId }) => `collector ${collectorId}`),
+  ];
 }
 
 function isMissing(there: readonly Rollout[]): (rollout: Rollout) => boolean {

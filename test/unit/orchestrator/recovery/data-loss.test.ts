@@ -28,6 +28,8 @@ function aWorld() {
   let register = makeMemoryFleetRegister();
   let id = 'first';
   const notes: DaemonNote[] = [];
+  const policies = ['production', 'staging'];
+  const clock = { at: startedAt, now: () => clock.at };
   const back: PutBack[] = [];
   const instance: StoreInstance = {
     identify: async () => id,
@@ -43,6 +45,8 @@ function aWorld() {
   return {
     notes,
     back,
+    policies,
+    clock,
     aDaemon: (): StoreMemory =>
       makeStoreMemory({
         ...quietParts,
@@ -50,7 +54,8 @@ function aWorld() {
         register: whichever(() => register),
         instance,
         sink: { ...quietParts.sink, note: (note) => notes.push(note) },
-        policies: ['production', 'staging'],
+        policies,
+        clock,
       }),
     register: () => register,
     holds: async () => (await register.holds()).collectors,
@@ -147,6 +152,26 @@ describe('the memory of a daemon', () => {
     expect(lostWords(memory, 'production', targetBuild)).toContain('was aborted');
     expect(memory.stoppedRollout('production', '99.1-1')).toBeUndefined();
   });
+
+  it.each([
+    [89, ['staging-20260302-1', 'production-20260302-1']],
+    [90, ['staging-20260302-1']],
+  ])(
+    'remembers %s days after the rollouts of a removed policy and of one of the config: %j',
+    async (days, takenIds) => {
+      for (const policy of world.policies)
+        await world.freeze(policy, 1, { state: 'aborted', endedAt: startedAt });
+      const memory = await aDaemon();
+      world.policies.splice(0, 1);
+      world.clock.at = startedAt + days * 86_400_000 + 1;
+      await memory.check();
+      world.replace('second');
+      await memory.check();
+      expect(world.back.map((lost) => lost.takenIds)).toEqual([takenIds]);
+      const isRemembered = memory.stoppedRollout('production', targetBuild) !== undefined;
+      expect(isRemembered).toBe(days < 90);
+    },
+  );
 
   it('does not report what a daemon finds at its start as a data loss', async () => {
     await world.freeze('production', 1, paused);
