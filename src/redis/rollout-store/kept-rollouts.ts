@@ -6,7 +6,7 @@ import { makeStandIn } from '../../rollout/planning/stand-in-rollout.ts';
 import { pairsOf } from '../connection/commands.ts';
 import { decodeRollout, rolloutName, type StoredRollout } from '../schema/stored-rollout.ts';
 import { loadRemains } from './load-stand-in.ts';
-import { packRecords, packsDone } from './packed-records.ts';
+import { packRecords } from './packed-records.ts';
 import type { StoreContext } from './store-context.ts';
 
 // A policy that starts a rollout every 15 minutes reaches this number in ten days.
@@ -129,25 +129,21 @@ async function placeOf({ commands, ofPolicy }: StoreContext, id: string): Promis
   return score === null ? undefined : { id, createdAt: Number(score) };
 }
 
-/** Packs rollouts that ended before an instant and are not packed yet, newest first. */
+/** Packs rollouts that ended before an instant and are not packed yet. */
 export async function packEnded(
   store: StoreContext,
   policies: readonly string[],
   { endedBefore, signal }: { readonly endedBefore: EpochMs; readonly signal: AbortSignal },
 ): Promise<void> {
   for (const policy of policies) {
-    const { rollouts: key } = store.ofPolicy(policy);
-    for (const id of await store.commands.zrevrange(key, 0, rolloutsListedMax - 1)) {
+    const { toPack } = store.ofPolicy(policy);
+    for (const id of await store.commands.zrangebyscore(toPack, '-inf', `(${endedBefore}`)) {
       if (signal.aborted) return;
-      const keys = store.ofRollout(id).keys;
-      const [ended, isPacked] = await Promise.all([
-        store.commands.hget(keys.rollout, 'ended'),
-        store.commands.hexists(keys.packed, packsDone),
-      ]);
-      if (ended !== '1' || isPacked === 1) continue;
       const rollout = await loadRollout(store, id);
-      if (rollout === undefined || rollout.endedAt === null || rollout.unreadable !== undefined) continue;
-      if (rollout.endedAt < endedBefore) await packRecords(store.commands, keys, signal);
+      if (rollout?.unreadable !== undefined) continue;
+      // An expired rollout has nothing to pack.
+      const isPacked = await packRecords(store.commands, store.ofRollout(id).keys, signal);
+      if (isPacked) await store.commands.zrem(toPack, id);
     }
   }
 }

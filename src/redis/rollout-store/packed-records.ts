@@ -14,9 +14,6 @@ const recordsPerPack = 500;
 // Far more than 500 records have. A larger pack is not from upwave.
 const packBytesMax = 32 * 1024 * 1024;
 
-/** The field beside the numbered packs that exists once nothing remains to pack. It holds the number of packs. */
-export const packsDone = 'done';
-
 /**
  * The texts of records, in this order; null without a record. Records of an ended rollout may be packed, which is
  * transparent here.
@@ -55,7 +52,7 @@ async function readPacked(
   const found = new Map<string, string>();
   for (const pack of packs) {
     const body = await commands.hget(keys.packed, String(pack));
-    if (body === null || body === '') continue;
+    if (body === null) continue;
     const records = await openReportedPack(body, `pack ${pack} of records in ${keys.packed}`, broken);
     for (const [id, text] of records) if (wanted.has(id)) found.set(id, text);
   }
@@ -76,14 +73,12 @@ async function openReportedPack(body: string, what: string, broken: BrokenRecord
 }
 
 /** Encodes a pack: one record a line, because JSON has no line breaks. */
-async function closePack(records: ReadonlyMap<string, string>): Promise<string> {
-  if (records.size === 0) return '';
+function closePack(records: ReadonlyMap<string, string>): Promise<string> {
   return packText([...records].map(([id, text]) => `${id} ${text}`).join('\n'));
 }
 
 /** The records of a pack by their collectors. @throws BrokenRecordError */
 async function openPack(body: string, what: string): Promise<ReadonlyMap<string, string>> {
-  if (body === '') return new Map();
   try {
     const lines = (await unpackText(body, packBytesMax)).split('\n');
     return new Map(
@@ -113,47 +108,34 @@ export async function packRecords(
   signal: AbortSignal,
 ): Promise<boolean> {
   const planned = await commands.zcard(keys.order);
+  if (planned < packedPlanMin) return true;
   const existing = new Set(await commands.hkeys(keys.packed));
-  if (existing.has(packsDone)) return true;
-  const packs = planned < packedPlanMin ? 0 : Math.ceil(planned / recordsPerPack);
-  for (let pack = 0; pack < packs; pack += 1) {
-    if (signal.aborted) return false;
+  for (let pack = 0; pack * recordsPerPack < planned; pack += 1) {
     if (existing.has(String(pack))) continue;
-    if (!(await packOne(commands, keys, pack))) return false;
+    if (signal.aborted || !(await packOne(commands, keys, pack))) return false;
   }
-  // Without records this only stores the field, with the same expiry as the packs.
-  return putPack(commands, keys, { field: packsDone, body: String(packs), records: new Map() });
+  return true;
 }
 
+/** @returns false if the rollout or one of the records has changed meanwhile */
 async function packOne(commands: RedisCommands, keys: RolloutKeys, pack: number): Promise<boolean> {
   const from = pack * recordsPerPack;
   const ids = await commands.zrange(keys.order, String(from), String(from + recordsPerPack - 1));
-  const texts = ids.length === 0 ? [] : await commands.hmget(keys.records, ...ids);
+  const texts = await commands.hmget(keys.records, ...ids);
   const records = new Map<string, string>();
   for (const [index, id] of ids.entries()) {
     const text = texts[index];
     if (typeof text === 'string' && isPackable(text)) records.set(id, text);
   }
-  return putPack(commands, keys, { field: String(pack), body: await closePack(records), records });
-}
-
-function putPack(
-  commands: RedisCommands,
-  keys: RolloutKeys,
-  of: { readonly field: string; readonly body: string; readonly records: ReadonlyMap<string, string> },
-): Promise<boolean> {
-  const { field: pack, body, records } = of;
-  const sha1s = [...records].map(([id, text]) => ({
-    id,
-    sha1: createHash('sha1').update(text).digest('hex'),
-  }));
-  return runScript(commands, packRecordsScript, { keys, args: { pack, body, of: sha1s } });
+  if (records.size === 0) return true;
+  const body = await closePack(records);
+  const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
+  const of = [...records].map(([id, text]) => ({ id, sha1: sha1(text) }));
+  return runScript(commands, packRecordsScript, { keys, args: { pack: String(pack), body, of } });
 }
 
 /** Unpacks all records of a rollout that is about to be reopened. Safe to repeat. @throws BrokenRecordError */
 export async function unpackRecords(commands: RedisCommands, keys: RolloutKeys): Promise<void> {
-  // First, remove the mark that nothing remains to pack.
-  await commands.hdel(keys.packed, packsDone);
   for (const pack of await commands.hkeys(keys.packed)) {
     const body = await commands.hget(keys.packed, pack);
     if (body === null) continue;

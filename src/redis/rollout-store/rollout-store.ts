@@ -41,11 +41,11 @@ function makeRolloutWrites(store: StoreContext) {
 
     saveRollout: async ({ rollout, expectedRev, events, brake }, fence) => {
       const { keys } = ofRollout(rollout.id);
-      const { fence: fenceKey, active } = ofPolicy(parseRolloutId(rollout.id).policy);
+      const { fence: fenceKey, active, toPack } = ofPolicy(parseRolloutId(rollout.id).policy);
       const mark = nextMark();
       const save = () =>
         runScript(commands, saveRolloutScript, {
-          keys: { ...keys, fence: fenceKey, active: active[rollout.kind] },
+          keys: { ...keys, fence: fenceKey, active: active[rollout.kind], toPack },
           args: {
             id: rollout.id,
             write: mark.write,
@@ -55,7 +55,7 @@ function makeRolloutWrites(store: StoreContext) {
             rollout: JSON.stringify(rollout),
             fields: rolloutFields(rollout, mark),
             brake,
-            ended: rollout.endedAt === null ? '0' : '1',
+            endedAt: rollout.endedAt,
             historyMs,
             events: encodeEvents(events),
           },

@@ -10,6 +10,8 @@ export interface PolicyKeys {
   readonly active: Readonly<Record<Rollout['kind'], string>>;
   /** Sorted set: ids of all kept rollouts by the instant of their creation. */
   readonly rollouts: string;
+  /** Sorted set: ids of ended rollouts whose records are not packed yet, by the instant of their end. */
+  readonly toPack: string;
   /** String: the highest fence seen (DESIGN §3, leader lease). */
   readonly fence: string;
   /** String: the highest number of this day's rollouts. */
@@ -59,6 +61,7 @@ export function policyKeys(keyPrefix: string, policy: string): PolicyKeys {
   return {
     active: { upgrade: `${base}:active`, rollback: `${base}:activeRollback` },
     rollouts: `${base}:rollouts`,
+    toPack: `${base}:toPack`,
     fence: `${base}:fence`,
     number: (yyyymmdd) => `${base}:number:${yyyymmdd}`,
   };

@@ -11,6 +11,7 @@ import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { aRollout, aWave, because, startedAt } from '../../../support/builders.ts';
 import { dyingCommands, onScripts } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { countingStore } from '../../../support/store/counting-store.ts';
 import {
   anyProgress,
   aPlan,
@@ -169,6 +170,26 @@ describe('the records of a rollout that is over', () => {
     expect(await saveUpgrade(store, back)).toBe('saved');
     await store.packEnded(['production'], Number.MAX_SAFE_INTEGER, never);
     expect(await recordsLeft()).toBe(planned);
+    const { rollout: reopened } = await loadView(store);
+    await store.saveRollout(rolloutChange(reopened, { state: 'rolledBack', endedAt }), null);
+    await pack();
+    expect(await recordsLeft()).toBe(17);
+  });
+
+  it('cost nothing more once they are packed, however many rollouts are kept', async () => {
+    for (let number = 2; number <= 20; number += 1) {
+      const rollout = aRollout({ id: `production-20260302-${number}` });
+      await store.freeze(aPlan([], { rollout }));
+      await store.saveRollout(rolloutChange(rollout, { state: 'succeeded', endedAt }), null);
+    }
+    const { store: commands, calls } = countingStore(connection.commands);
+    const counted = makeRedisRolloutStore({ commands, keyPrefix });
+    await pack(counted);
+    expect(calls.get('zrem')).toBe(20);
+    const before = new Map(calls);
+    await pack(counted);
+    const further = [...calls].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
+    expect(further.filter(([, count]) => count > 0)).toEqual([['zrangebyscore', 1]]);
   });
 
   it('are left out where their pack is unreadable, which is reported once, and stops nothing else', async () => {
