@@ -39,7 +39,7 @@ export async function refuseApproval(
   if (rollout.drift !== null && now - rollout.fleetReadAt <= shownForMs) return undefined;
   const { policy } = rollout;
   const memory = makePlanMemory(parts, {
-    policy: policy.name,
+    policy,
     history: await earlierRollouts(parts, rollout),
     at: now,
   });

@@ -262,7 +262,7 @@ async function targetOf(
     return { kind: 'chosen', build: rollout.targetBuild };
   const builds = await asking.builds();
   if (builds === null) return null;
-  const of = { policy: policy.name, history: [], at: parts.clock.now() };
+  const of = { policy, history: [], at: parts.clock.now() };
   const { seen, held } = await makePlanMemory(parts, of).recallBuilds(builds.map(({ version }) => version));
   return chooseTarget(policy.target, builds, seen, held);
 }

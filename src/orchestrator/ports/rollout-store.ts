@@ -170,7 +170,7 @@ export interface RolloutStore {
   loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<LoadedUpgrades>;
   /** The records of the plan's collectors with this name, by id, through an index. */
   findNamed(rolloutId: string, name: string): Promise<readonly Upgrade[]>;
-  /** Ids of all collectors of its plan, including late joiners, in any state. */
+  /** Ids of all collectors of its plan, including late joiners, in any state. Read again only after the plan has changed. */
   listMemberIds(rolloutId: string): Promise<readonly number[]>;
   /**
    * A page of records in plan order (pending ones: by wave and lane), optionally of one state and one wave. Unreadable records

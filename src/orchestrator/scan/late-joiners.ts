@@ -58,7 +58,7 @@ export async function addLateJoiners(
   await bringBack(parts, policy, {
     rollout: joined?.rollout ?? rollout,
     fleet: fleet.value,
-    known: known.upgrades,
+    withdrawn: known.withdrawn,
     options,
   });
   return undefined;
@@ -70,12 +70,14 @@ export function acceptsLateJoiners({ state, unreadable }: Rollout): boolean {
   return !isRolloutEnd(state) && state !== 'rollingBack' && state !== 'awaitingApproval';
 }
 
-/** @returns the upgrades of the fleet's collectors; `ids` includes those with an unreadable record */
-async function loadKnown(parts: AddLateJoinersParts, rolloutId: string, fleet: FleetSnapshot) {
-  const ids = fleet.collectors.map(({ id }) => id);
-  const loaded = await parts.store.loadUpgrades(rolloutId, ids);
-  const upgrades = new Map(loaded.upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));
-  return { ids: new Set([...upgrades.keys(), ...loaded.unreadable]), upgrades };
+/** @returns the fleet's collectors that have a record, and the records of those that are withdrawn */
+async function loadKnown({ store }: AddLateJoinersParts, rolloutId: string, fleet: FleetSnapshot) {
+  const withdrawn = await store.listMissed(rolloutId, { kind: 'withdrawn', limit: Number.MAX_SAFE_INTEGER });
+  const members = new Set(await store.listMemberIds(rolloutId));
+  return {
+    ids: new Set(fleet.collectors.flatMap(({ id }) => (members.has(id) ? [id] : []))),
+    withdrawn: new Map(withdrawn.map((upgrade) => [upgrade.identity.collectorId, upgrade])),
+  };
 }
 
 /** @returns false if the rollout has changed meanwhile; the next tick finds the collectors again */
@@ -107,15 +109,15 @@ async function bringBack(
   of: {
     readonly rollout: Rollout;
     readonly fleet: FleetSnapshot;
-    readonly known: ReadonlyMap<number, Upgrade>;
+    readonly withdrawn: ReadonlyMap<number, Upgrade>;
     readonly options: PlanOptions;
   },
 ): Promise<void> {
-  const { rollout, fleet, known, options } = of;
+  const { rollout, fleet, withdrawn, options } = of;
   const exclusionOf = makeJoinerRule(rollout, policy, fleet, options);
   const changes: UpgradeChange[] = [];
   const judging = eachInSteps(fleet.collectors, (collector) => {
-    const upgrade = known.get(collector.id);
+    const upgrade = withdrawn.get(collector.id);
     if (upgrade?.progress.state !== 'withdrawn' || exclusionOf(collector) !== undefined) return;
     const reason = { kind: 'rejoined', before: upgrade.progress.reason } as const;
     changes.push(changeOf(parts, rollout, upgrade, { kind: 'rejoined', at: parts.clock.now(), reason }));

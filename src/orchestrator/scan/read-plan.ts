@@ -1,13 +1,13 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import type { StillRunning } from '../../rollout/messages/scans.ts';
-import type { FleetSnapshot } from '../../rollout/model/collector.ts';
+import type { FleetCollector, FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { NoTarget } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { isEnd, isFailed, isRunning } from '../../rollout/model/upgrade.ts';
-import { type Plan, type PlanOptions, planInSteps } from '../../rollout/planning/plan.ts';
+import { type Plan, type PlanOptions, planInSteps, selectInSteps } from '../../rollout/planning/plan.ts';
 import { type BuildAges, chooseTarget } from '../../rollout/planning/target.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { Answer, FleetService } from '../ports/fleet-service.ts';
@@ -78,9 +78,9 @@ function findStillRunning({ leftOut }: Plan, { unfinished }: PlanRecall): StillR
 
 /** The inputs from store and register for a plan of this policy. */
 export function makePlanMemory(
-  parts: ClaimsParts & { readonly register: FleetRegister },
+  parts: ClaimsParts & { readonly register: FleetRegister; readonly clock: Clock },
   of: {
-    readonly policy: string;
+    readonly policy: Pick<Policy, 'name' | 'select' | 'target'>;
     /** Earlier rollouts whose failures the next plan leaves out. */
     readonly history: readonly Rollout[];
     readonly at: EpochMs;
@@ -93,10 +93,16 @@ export function makePlanMemory(
       const held = new Map(holds.builds.map(({ build, reason }) => [build, reason]));
       return { seen: { firstSeen, at: of.at }, held };
     },
-    recallCollectors: async (targetBuild, { collectors }) => {
+    recallCollectors: async (targetBuild, fleet) => {
       const held = (await parts.register.holds()).collectors;
-      const ids = collectors.map(({ id }) => id);
-      const { claimed, unfinished } = await claimedByOthers(parts, of.policy, ids);
+      const select = () =>
+        runInSlices(selectInSteps(of.policy, targetBuild, fleet), makeTurnBudget(parts.clock));
+      const { claimed, unfinished } = await claimedByOthers(
+        parts,
+        of.policy.name,
+        idsOf(fleet.collectors),
+        async () => idsOf(await select()),
+      );
       return {
         heldCollectors: new Set(held.map(({ collectorId }) => collectorId)),
         failedBefore: await failedBefore(parts.store, of.history, targetBuild),
@@ -105,6 +111,10 @@ export function makePlanMemory(
       };
     },
   };
+}
+
+function idsOf(collectors: readonly FleetCollector[]): readonly number[] {
+  return collectors.map(({ id }) => id);
 }
 
 // More collectors than any plan has.
@@ -135,18 +145,25 @@ interface ClaimsParts {
 /**
  * Collectors that running rollouts of other policies have planned, except those upgraded there (P1). A rollout whose policy
  * no config has claims only its running upgrades, because the others never start. Those are `unfinished`, too.
+ * @param readCandidates those of `ids` whose claims matter; the records of the others are read only where a policy is missing
  */
 export async function claimedByOthers(
   { store, claims }: ClaimsParts,
   policy: string,
   ids: readonly number[],
+  readCandidates = async () => ids,
 ): Promise<{ readonly claimed: ReadonlySet<number>; readonly unfinished: ReadonlyMap<number, string> }> {
   const claimed = new Set<number>();
   const unfinished = new Map<number, string>();
   const others = (await claims.names()).filter((name) => name !== policy);
+  let candidates: readonly number[] | undefined;
   for (const rolloutId of await store.activeRolloutIds(others)) {
     const isMissing = claims.isMissing(parseRolloutId(rolloutId).policy);
-    const { upgrades, unreadable } = await store.loadUpgrades(rolloutId, ids);
+    if (!isMissing) candidates ??= await readCandidates();
+    const { upgrades, unreadable } = await store.loadUpgrades(
+      rolloutId,
+      isMissing ? ids : (candidates ?? []),
+    );
     const claiming = upgrades.filter(({ progress: { state } }) =>
       isMissing ? isRunning(state) : !isEnd(state) || isFailed(state),
     );

@@ -178,7 +178,7 @@ async function prepare(
   const at = parts.clock.now();
   // An operator who starts a rollout wants failed collectors to be retried.
   const memory = makePlanMemory(parts, {
-    policy: policy.name,
+    policy,
     history: origin === 'operator' ? [] : history,
     at,
   });

@@ -1,3 +1,4 @@
+import { keepLatest } from '../../base/keep-latest.ts';
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import type { Outcomes } from '../../rollout/model/attributes.ts';
 import { dueAtOf } from '../../rollout/model/upgrade.ts';
@@ -7,8 +8,13 @@ import type { RolloutKeys } from '../schema/rollout-keys.ts';
 import { listMissed, listUpgrades, loadUpgrades } from './list-upgrades.ts';
 import type { StoreContext } from './store-context.ts';
 
+// The ids of 100,000 members are 1 MB. Where more rollouts are active, their plans are small, and a read costs little.
+const plansKnownMax = 32;
+
 /** Reads upgrades: by collector, by page, by due instant, by outcome. */
 export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext) {
+  /** The members of plans, of which each reading of the inventory asks. */
+  const knownMembers = new Map<string, { readonly mark: string | null; readonly ids: readonly number[] }>();
   return {
     loadUpgrades: (rolloutId, collectorIds) => loadUpgrades(commands, readable(rolloutId), collectorIds),
 
@@ -19,8 +25,16 @@ export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext
       return upgrades.filter(({ identity: { collectorName } }) => collectorName === name);
     },
 
-    listMemberIds: async (rolloutId) =>
-      (await commands.zrange(ofRollout(rolloutId).keys.order, '0', '-1')).map(Number),
+    listMemberIds: async (rolloutId) => {
+      const { keys } = ofRollout(rolloutId);
+      // Read first: each plan, and each late joiner, comes with another mark.
+      const mark = await commands.hget(keys.rollout, 'groupsMark');
+      const known = knownMembers.get(rolloutId);
+      if (mark !== null && known?.mark === mark) return known.ids;
+      const ids = (await commands.zrange(keys.order, '0', '-1')).map(Number);
+      keepLatest(knownMembers, rolloutId, { mark, ids }, plansKnownMax);
+      return ids;
+    },
 
     listOutcomes: (rolloutId) => listOutcomes(commands, ofRollout(rolloutId).keys),
 

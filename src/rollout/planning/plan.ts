@@ -1,6 +1,6 @@
 import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
 import { hashHex } from '../../base/hash.ts';
-import { eachInSteps, runAtOnce, type Steps } from '../../base/steps.ts';
+import { eachInSteps, filterInSteps, runAtOnce, type Steps } from '../../base/steps.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
@@ -61,6 +61,19 @@ export function* planInSteps(
 /** `planInSteps` in one go, for callers that may block the event loop. */
 export function makePlan(...given: Parameters<typeof planInSteps>): Plan {
   return runAtOnce(planInSteps(...given));
+}
+
+/** The collectors whose place in a plan may depend on holds, claims and earlier failures. All others stay out anyway. */
+export function selectInSteps(
+  policy: Pick<Policy, 'select' | 'target'>,
+  targetBuild: string,
+  fleet: Pick<FleetSnapshot, 'collectors' | 'upgradableIds'>,
+): Steps<FleetCollector[]> {
+  const exclusionOf = makeExclusionRule(policy, targetBuild, fleet, {});
+  return filterInSteps(fleet.collectors, (collector) => {
+    const kind = exclusionOf(collector);
+    return kind === undefined || kind === 'notAlive' || kind === 'notOffered';
+  });
 }
 
 /**

@@ -22,6 +22,7 @@ import {
 } from '../../../support/builders.ts';
 import { dyingCommands, echoingCommands, onScripts } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { countingStore } from '../../../support/store/counting-store.ts';
 import {
   admitted,
   anEvent,
@@ -443,6 +444,22 @@ describe('the attributes of collectors', () => {
     await connection.commands.hset(rolloutKeys(keyPrefix, rolloutId).attributes, 'plan', 'no table');
     expect(await reading.loadAttributes(rolloutId)).toBeUndefined();
     expect(broken.isKnown(`the attributes of rollout ${rolloutId}`)).toBe(true);
+  });
+});
+
+describe('the members of a plan', () => {
+  it('are read once for each change of the plan, by whichever daemon', async () => {
+    const { store: commands, calls } = countingStore(connection.commands);
+    const reader = makeRedisRolloutStore({ commands, keyPrefix });
+    await freeze(pendingOnes(2));
+    for (const _reading of range(3)) expect(await reader.listMemberIds(rolloutId)).toEqual([1, 2]);
+    expect(calls.get('zrange')).toBe(1);
+    const rollout = aRollout({ rev: 2 });
+    await store.join(aPlan(pendingOnes(3).slice(2), { rollout }), 1, null);
+    for (const _reading of range(3)) expect(await reader.listMemberIds(rolloutId)).toEqual([1, 2, 3]);
+    expect(calls.get('zrange')).toBe(2);
+    await connection.commands.del(...Object.values(rolloutKeys(keyPrefix, rolloutId)));
+    expect(await reader.listMemberIds(rolloutId)).toEqual([]);
   });
 });
 

@@ -118,7 +118,7 @@ describe('an unreadable record', () => {
     const { claimed } = await claimedByOthers({ store, ...quietParts }, 'other', [1, 2, 3]);
     expect(claimed).toEqual(new Set([1, 2, 3]));
     const { parts } = aDaemonOn({ store, register });
-    const asked = { policy: 'production', history: [], at: startedAt };
+    const asked = { policy: aPolicy(), history: [], at: startedAt };
     await checkActive(parts, aPolicy(), id, makePlanMemory(parts, asked));
     expect((await store.loadRollout(id))?.waves[0]?.joined).toBe(0);
   });

@@ -127,13 +127,20 @@ describe('a scan during an active rollout', () => {
 
   it('brings no collector back when the rollout ends right before the write (P9)', async () => {
     const { store, check, change, statesOf } = await aRolloutUnderWay();
-    const { loadUpgrades } = store;
-    store.loadUpgrades = async (...of) => {
+    const { listMissed } = store;
+    store.listMissed = async (...of) => {
       await change(finished);
-      return loadUpgrades(...of);
+      return listMissed(...of);
     };
     await check(2);
     expect(await statesOf(1)).toEqual(['withdrawn']);
+  });
+
+  it('reads no record of a collector that is still in its plan', async () => {
+    const { store, check, now } = await aRolloutUnderWay();
+    store.loadUpgrades = () => Promise.reject(new Error('not needed'));
+    await check(3);
+    expect((await now()).waves[0]?.joined).toBe(1);
   });
 
   it('adds late joiners and brings back withdrawn collectors in one check', async () => {

@@ -26,6 +26,21 @@ async function aScanner(
 }
 
 describe('a scan', () => {
+  it('reads of the rollouts of other policies only the records of collectors that it may plan', async () => {
+    const policy = aPolicy({ name: 'other' });
+    const rollout = aRollout({ id: 'other-20260302-1', policy });
+    const build = (id: number) => (id > 2 ? { build: targetBuild } : {});
+    const { store, scan } = await aScanner({ rollout, fleet: serving(() => aFleet(1_000, build)) });
+    const read: number[] = [];
+    const { loadUpgrades } = store;
+    store.loadUpgrades = (id, ids) => {
+      read.push(...ids);
+      return loadUpgrades(id, ids);
+    };
+    expect(await scan()).toMatchObject({ kind: 'started', planned: 2 });
+    expect(read).toEqual([1, 2]);
+  });
+
   it('is stored for all daemons with its time, its outcome, the last success and the next scan', async () => {
     const nextScanAt = startedAt + 15 * minute;
     const { policies, scan, clock, heal } = await aScanner({ fleet: wrongKey }, [nextScanAt]);
