@@ -30,11 +30,18 @@ export interface AnnounceParts extends ViewParts {
   readonly sink: EventSink;
 }
 
+/** By rollout: when it was judged last, and its rev then. */
+type JudgedRollouts = Map<string, { readonly rev: number; readonly at: EpochMs }>;
+
+// What a record does not show is judged this often: another account, an outage, a rollout without progress.
+const judgeEveryMs: DurationMs = 10_000;
+
 /**
  * Announces what is due, exactly once, even if several daemons try. Level-triggered: the next pass announces what a crash or
  * an outage of Redis prevented.
+ * @param judged of earlier passes: a rollout without a change since then is not judged again each time
  */
-export async function announce(parts: AnnounceParts): Promise<void> {
+export async function announce(parts: AnnounceParts, judged: JudgedRollouts = new Map()): Promise<void> {
   const { outbox, clock, policies, store } = parts;
   const now = clock.now();
   // Read before the rollouts: a write with this mark never covers less than an earlier one.
@@ -62,7 +69,15 @@ export async function announce(parts: AnnounceParts): Promise<void> {
   const rollouts = [...current, ...gone.filter((rollout) => rollout !== undefined)].sort(
     (one, other) => one.createdAt - other.createdAt,
   );
-  for (const rollout of rollouts) await announceRollout(parts, rollout, announcedBefore, api);
+  for (const rollout of rollouts) {
+    const { id, rev } = rollout;
+    const last = announcedBefore.rollouts.has(id) ? judged.get(id) : undefined;
+    // In both directions, because a clock that is set back must not delay it.
+    if (last?.rev === rev && Math.abs(now - last.at) < judgeEveryMs) continue;
+    judged.delete(id);
+    if (await announceRollout(parts, rollout, announcedBefore, api)) judged.set(id, { rev, at: now });
+  }
+  for (const id of judged.keys()) if (rollouts.every((rollout) => rollout.id !== id)) judged.delete(id);
   await outbox.forget([
     ...open.flatMap(([id], index) => (gone[index] === undefined ? [id] : [])),
     ...endedLongAgo(announcedBefore, known, now),
@@ -86,18 +101,19 @@ function endedLongAgo({ rollouts }: Announced, known: ReadonlySet<string>, now: 
 // Added to the maximum duration of an upgrade: a few polls, and a hand-over to another daemon.
 const graceMarginMs: DurationMs = 15 * 60_000;
 
+/** @returns false if another daemon has announced something of it meanwhile */
 async function announceRollout(
   parts: AnnounceParts,
   rollout: Rollout,
   { since, rollouts }: Announced,
   api: ApiBudgetStatus,
-): Promise<void> {
+): Promise<boolean> {
   const { id, endedAt, policy } = rollout;
   const before = rollouts.get(id);
-  if (endedAt !== null && before?.announced.endedAt === endedAt) return;
+  if (endedAt !== null && before?.announced.endedAt === endedAt) return true;
   const now = parts.clock.now();
   const view = await loadRolloutSummary(parts, id, now);
-  if (view === undefined) return;
+  if (view === undefined) return false;
   const gracePeriodMs = policy.upgrade.deadlineMs + policy.upgrade.verifyWithinMs + graceMarginMs;
   const at = { now, since, gracePeriodMs, reports: parts.reportsOf(id) };
   const due = (seen: RolloutView, causes: CauseUpgrades) =>
@@ -108,23 +124,25 @@ async function announceRollout(
     quick.notices.length === 0
       ? quick
       : due(await withSharedAttribute(parts, view), await loadCauses(parts, view));
-  await write(parts, { rollout: id, announced }, before, notices);
+  return write(parts, { rollout: id, announced }, before, notices);
 }
 
+/** @returns false if another daemon has written meanwhile */
 async function write(
   { outbox, queue, receivers, sink }: AnnounceParts,
   of: AnnouncedOf,
   before: { readonly announced: unknown; readonly mark: string } | undefined,
   notices: readonly Notice[],
-): Promise<void> {
-  if (notices.length === 0 && JSON.stringify(before?.announced) === JSON.stringify(of.announced)) return;
+): Promise<boolean> {
+  if (notices.length === 0 && JSON.stringify(before?.announced) === JSON.stringify(of.announced)) return true;
   const messages = notices.flatMap((notice) =>
     receiversOf(notice, receivers).map(({ name }) => ({ receiver: name, notice })),
   );
   const result = await outbox.write(of, before?.mark ?? null, messages);
-  if (result === 'stale') return;
+  if (result === 'stale') return false;
   if (result.pushedOut > 0) sink.note({ event: 'notification.pushedOut', messages: result.pushedOut });
   await queue.wake([...new Set(messages.map(({ receiver }) => receiver))]);
+  return true;
 }
 
 // Between two checks whether all messages were sent.
@@ -157,11 +175,12 @@ export async function keepAnnouncing(
   signal: AbortSignal,
 ): Promise<void> {
   const { outbox, queue, receivers, sink, clock } = parts;
+  const judged: JudgedRollouts = new Map();
   let wokenAt = 0;
   while (!signal.aborted) {
     try {
       if (parts.isLeading()) {
-        await announce(parts);
+        await announce(parts, judged);
         if (Math.abs(clock.now() - wokenAt) >= wakeEveryMs) {
           wokenAt = clock.now();
           const waited = await outbox.receivers();
