@@ -1,4 +1,4 @@
-import { sumOf } from '../../base/grouping.ts';
+import { groupBy, sumOf } from '../../base/grouping.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { normalHazard, usualSpread } from './log-normal.ts';
 import type { DurationSummary } from './rollout.ts';
@@ -60,9 +60,8 @@ export function expectEnds({
   const ended = [...durations.values()];
   const ofAllMs = estimateMedian({ ended, running, priorMs: expectMs, expectMs });
   const medianOf = new Map(
-    [...new Set(running.map(({ stratum }) => stratum))].map((stratum) => {
+    [...groupBy(running, ({ stratum }) => stratum)].map(([stratum, alike]) => {
       const own = durations.get(stratum);
-      const alike = running.filter((each) => each.stratum === stratum);
       const sample = { ended: own === undefined ? [] : [own], running: alike, priorMs: ofAllMs, expectMs };
       return [stratum, estimateMedian(sample)];
     }),
