@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { chartStyle } from '../../rollout/charts/chart-style.ts';
 
 // `src/` and `dist/` are side by side, so the relative path works from both.
 const assets = new URL('../../../dist/admin-api/page/', import.meta.url);
@@ -12,7 +13,7 @@ const assets = new URL('../../../dist/admin-api/page/', import.meta.url);
  */
 export function loadPage(version: string) {
   const read = (name: string) => readFileSync(new URL(name, assets), 'utf8');
-  const parts = { version, style: read('page.css'), script: read('page.js') };
+  const parts = { version, style: `${chartStyle}${read('page.css')}`, script: read('page.js') };
   const template = read('page.html');
   return () => {
     const nonce = randomBytes(18).toString('base64');

@@ -1,22 +1,16 @@
 import type { DurationMs } from '../../base/time.ts';
-import {
-  clock,
-  labelWidth,
-  plotWidth,
-  type TimeAxis,
-  type WaveRow,
-  wavesPlot,
-} from '../../rollout/report/plots.ts';
+import type { ChartElement } from '../../rollout/charts/chart-element.ts';
+import { type Lane, wavesChart } from '../../rollout/charts/waves-chart.ts';
 import {
   type Block,
+  chart,
+  clock,
   heading,
-  plot,
   type ReportDocument,
   table,
   text,
 } from '../../rollout/report/report-document.ts';
 import { assumedWords, notPlayedWords } from './assumed-words.ts';
-import type { Rehearsal } from './rehearsal.ts';
 import {
   clockWords,
   endWords,
@@ -46,8 +40,7 @@ export function rehearsalDocument(shown: Shown): ReportDocument {
     blocks: [
       table(['', ''], facts),
       heading('Waves'),
-      plot(wavesPlot(waveRows(rehearsal), axisOf(shown))),
-      text('Dark: the median. Light: from the 5th to the 95th percentile of the seeds.'),
+      ...chart(timeline(shown)),
       table(
         ['wave', 'collectors', 'opened', 'passed'],
         rehearsal.waves.map((wave) => waveRow(wave, shown)),
@@ -72,27 +65,25 @@ function heldBlocks({ rehearsal: { heldStrata, seeds } }: Shown): readonly Block
 
 const heldMax = 20;
 
-/** Each wave from its opening to its end. Dark: the median. Light: from the 5th to the 95th percentile. */
-function waveRows({ waves, beganAt, tookMs }: Rehearsal): readonly WaveRow[] {
-  const bar = (fill: 'soak' | 'open', from: DurationMs, to: DurationMs) => ({
-    fill,
-    from: beganAt + from,
-    to: beganAt + to,
-  });
-  return waves.map(({ name, opened, passed }) => {
-    if (opened.afterMs === null) return { name, bars: [] };
-    const { p95, median } = passed.afterMs ?? tookMs;
-    return { name, bars: [bar('soak', opened.afterMs.p5, p95), bar('open', opened.afterMs.median, median)] };
-  });
-}
-
-function axisOf(shown: Shown): TimeAxis {
+/** Each wave from its opening to its end: the median over the range of the seeds. */
+function timeline(shown: Shown): ChartElement {
   const { waves, beganAt, tookMs } = shown.rehearsal;
   const lastMs = Math.max(1, tookMs.p95, ...waves.map(({ passed }) => passed.afterMs?.p95 ?? 0));
-  return {
-    from: beganAt,
-    to: beganAt + lastMs,
-    x: (at) => Math.round(labelWidth + Math.min(1, (at - beganAt) / lastMs) * (plotWidth - labelWidth)),
-    words: (at) => clockWords(at, shown),
+  const stretch = (tone: string, from: DurationMs, to: DurationMs) => {
+    return { tone, from: beganAt + from, to: beganAt + to };
   };
+  const lanes = waves.map(({ name, opened, passed }): Lane => {
+    if (opened.afterMs === null) return { name, stretches: [] };
+    const { p95, median } = passed.afterMs ?? tookMs;
+    const range = stretch('soft', opened.afterMs.p5, p95);
+    return { name, stretches: [range, stretch('busy', opened.afterMs.median, median)] };
+  });
+  return wavesChart({
+    axis: { from: beganAt, to: beganAt + lastMs, words: (at) => clockWords(at, shown) },
+    lanes,
+    legend: [
+      { tone: 'busy', name: 'the median' },
+      { tone: 'soft', name: 'from the 5th to the 95th percentile of the seeds' },
+    ],
+  });
 }

@@ -1,5 +1,9 @@
 import { sumOf } from '../../base/grouping.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
+import type { ChartElement } from '../charts/chart-element.ts';
+import { gateChart, gateCourseWords } from '../charts/gate-chart.ts';
+import { type ProgressPoint, progressChart } from '../charts/stacked-chart.ts';
+import { waveLanes, wavesChart } from '../charts/waves-chart.ts';
 import { starterWords, stateWords, waveStageWords } from '../messages/sentences.ts';
 import { sharedAttributeWords } from '../messages/stop-causes.ts';
 import type { RolloutEvent } from '../model/events.ts';
@@ -7,7 +11,6 @@ import type { PlanGroups } from '../model/plan-groups.ts';
 import { failedStates } from '../model/upgrade.ts';
 import type { GateCourse } from '../status/course.ts';
 import type { RolloutStatus, WaveStatus } from '../status/status.ts';
-import { clock, gatePlot, type Plot, progressPlot, timeAxis, type WaveRow, wavesPlot } from './plots.ts';
 import type { GroupFigures, ReportFigures } from './report-figures.ts';
 
 /** The data of a report. */
@@ -26,7 +29,7 @@ export interface ReportInput {
 export type Block =
   | { readonly kind: 'heading'; readonly text: string }
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'plot'; readonly plot: Plot }
+  | { readonly kind: 'chart'; readonly chart: ChartElement }
   | {
       readonly kind: 'table';
       readonly columns: readonly string[];
@@ -94,32 +97,58 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
   const until = status.endedAt ?? madeAt;
   return [
     heading('Waves'),
-    plot(wavesPlot(waveRows(status.waves, { until, events }), timeAxis(status.createdAt, until))),
+    ...chart(timeline(status, { until, events })),
     table(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
-    plot(progressPlot(figures.ends, { from: status.createdAt, to: until, planned: status.planned })),
+    ...chart(progressChart(progressPoints(figures, status.createdAt, until), { ...status, words: clock })),
     ...(gates.length === 0
       ? []
       : [
           heading('Gates'),
           table(['wave', 'probe', 'verdict', 'value', 'answer'], gates),
-          ...courses.flatMap((course) => gatePlot(course) ?? []).map(plot),
+          ...courses.flatMap((course) => gateTrend(course)),
         ]),
   ];
 }
 
+function gateTrend(gate: GateCourse): readonly Block[] {
+  const named = { ...gate, name: `${gate.wave}: ${gate.name}` };
+  const drawn = chart(gateChart(named, clock));
+  return drawn.length === 0 ? [] : [text(gateCourseWords(named, clock)), ...drawn];
+}
+
 /** The time each wave was open, and the part of it known as soak. */
-function waveRows(
-  waves: readonly WaveStatus[],
+function timeline(
+  { waves, createdAt }: RolloutStatus,
   { until, events }: Pick<ReportInput, 'events'> & { readonly until: EpochMs },
-): readonly WaveRow[] {
-  return waves.map(({ name, openedAt, passedAt }) => {
-    if (openedAt === null) return { name, bars: [] };
-    const to = passedAt ?? until;
-    const soaked = events.findLast(({ event, wave }) => event === 'wave.soaking' && wave === name);
-    const soaksAt = soaked?.at ?? to;
-    const soak = soaksAt < to ? [{ fill: 'soak', from: soaksAt, to } as const] : [];
-    return { name, bars: [{ fill: 'open', from: openedAt, to }, ...soak] };
+): ChartElement {
+  const soaks = events.flatMap(({ event, wave, at }) =>
+    event === 'wave.soaking' && wave !== undefined ? [[wave, at] as const] : [],
+  );
+  return wavesChart({
+    axis: { from: createdAt, to: until, words: clock },
+    lanes: waveLanes(waves, { until, words: clock, soaksAt: new Map(soaks) }),
+    legend: [
+      { tone: 'good', name: 'passed' },
+      { tone: 'busy', name: 'open' },
+      { tone: 'soak', name: 'soak' },
+    ],
   });
+}
+
+// More points than this are not visible.
+const pointsMax = 300;
+
+/** The ends of upgrades, added up. */
+function progressPoints({ ends }: ReportFigures, from: EpochMs, until: EpochMs): readonly ProgressPoint[] {
+  let failures = 0;
+  const points = ends.map(({ at, failed: isFailure }, index): ProgressPoint => {
+    if (isFailure) failures += 1;
+    return { at, succeeded: index + 1 - failures, failed: failures };
+  });
+  const step = Math.ceil(points.length / pointsMax);
+  const shown = points.filter((_, index) => (index + 1) % step === 0);
+  const last = points.at(-1) ?? { succeeded: 0, failed: 0 };
+  return [{ at: from, succeeded: 0, failed: 0 }, ...shown, { ...last, at: until }];
 }
 
 function gateRow({ name: wave }: WaveStatus, gate: WaveStatus['gates'][number]): readonly string[] {
@@ -238,8 +267,13 @@ export function text(words: string): Block {
   return { kind: 'text', text: words };
 }
 
-export function plot(drawn: Plot): Block {
-  return { kind: 'plot', plot: drawn };
+export function chart(drawn: ChartElement | undefined): readonly Block[] {
+  return drawn === undefined ? [] : [{ kind: 'chart', chart: drawn }];
+}
+
+/** `2026-11-22 01:37 UTC` */
+export function clock(at: EpochMs): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 export function table(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): Block {

@@ -1,5 +1,6 @@
 import { toOneLine } from '../../base/safe-text.ts';
-import type { Plot, Shape } from './plots.ts';
+import type { ChartElement } from '../charts/chart-element.ts';
+import { chartStyle } from '../charts/chart-style.ts';
 import type { Block, ReportDocument } from './report-document.ts';
 
 export const reportFormats = ['html', 'md'] as const;
@@ -10,15 +11,14 @@ export function writeReport(report: ReportDocument, format: ReportFormat): strin
   return format === 'html' ? writeHtml(report) : writeMarkdown(report);
 }
 
-const style = `
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 1000px; padding: 0 1rem; color: #1a1a1a; background: #fff }
+const style = `${chartStyle}
+body { margin: 2rem auto; max-width: 1000px; padding: 0 1rem; color: var(--text); background: var(--card) }
 h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2rem }
 .scroll { overflow-x: auto } table { border-collapse: collapse; width: 100% }
-th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid #ddd }
-svg { max-width: 100%; height: auto; margin: .5rem 0; font: 12px system-ui, sans-serif }
-.open { fill: #3b76d6 } .soak { fill: #a8c4f0 }
-.succeeded { stroke: #1c7a3e } .failed { stroke: #c22f2f } .value { stroke: #3b76d6 } .limit { stroke: #888; stroke-dasharray: 4 4 } polyline { fill: none; stroke-width: 2 }
-@media print { body { margin: 0; max-width: none } }
+th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid var(--line) }
+.timeline, .stacked, .trend { margin: .5rem 0 1rem }
+.trend { width: 20rem; height: 4rem }
+@media print { :root { color-scheme: light } body { margin: 0; max-width: none } }
 `;
 
 /** A self-contained file, without scripts, links or fonts. */
@@ -46,8 +46,8 @@ function htmlOf(block: Block): string {
       return `<h2>${escapeHtml(block.text)}</h2>`;
     case 'text':
       return `<p>${escapeHtml(block.text)}</p>`;
-    case 'plot':
-      return svgOf(block.plot);
+    case 'chart':
+      return elementOf(block.chart);
     case 'table': {
       const cells = (tag: 'th' | 'td', row: readonly string[]) =>
         `<tr>${row.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`;
@@ -62,24 +62,11 @@ function htmlOf(block: Block): string {
   }
 }
 
-function svgOf({ title, width, height, shapes }: Plot): string {
-  const label = escapeHtml(title);
-  return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}"><title>${label}</title>${shapes.map(shapeOf).join('')}</svg>`;
-}
-
-function shapeOf(shape: Shape): string {
-  switch (shape.kind) {
-    case 'bar': {
-      const { x, y, width, height, fill, text } = shape;
-      return `<rect class="${fill}" x="${x}" y="${y}" width="${width}" height="${height}"><title>${escapeHtml(text)}</title></rect>`;
-    }
-    case 'line':
-      return `<polyline class="${shape.stroke}" points="${shape.points.map((point) => point.join(',')).join(' ')}"/>`;
-    case 'text':
-      return `<text x="${shape.x}" y="${shape.y}" text-anchor="${shape.anchor}">${escapeHtml(shape.text)}</text>`;
-    default:
-      return shape satisfies never;
-  }
+function elementOf({ tag, attributes, children }: ChartElement): string {
+  const named = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeHtml(String(value))}"`);
+  const within = children.map((child) => (typeof child === 'string' ? escapeHtml(child) : elementOf(child)));
+  // The escaping cuts the blanks at both ends of a text.
+  return `<${tag}${named.join('')}>${within.join(' ')}</${tag}>`;
 }
 
 /** Names and reasons are untrusted: line breaks and invisible characters are removed, too. */
@@ -94,13 +81,13 @@ function escapeHtml(text: string): string {
   return toOneLine(text).replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
-/** Leaves out the plots, whose figures are in the tables. */
+/** Leaves out the charts, whose figures are in the tables. */
 function writeMarkdown({ title, blocks }: ReportDocument): string {
-  const parts = blocks.flatMap((block) => (block.kind === 'plot' ? [] : [markdownOf(block)]));
+  const parts = blocks.flatMap((block) => (block.kind === 'chart' ? [] : [markdownOf(block)]));
   return `${[`# ${escapeMarkdown(title)}`, ...parts].join('\n\n')}\n`;
 }
 
-function markdownOf(block: Exclude<Block, { kind: 'plot' }>): string {
+function markdownOf(block: Exclude<Block, { kind: 'chart' }>): string {
   switch (block.kind) {
     case 'heading':
       return `## ${escapeMarkdown(block.text)}`;

@@ -1,10 +1,11 @@
+import { gateChart } from '../../../rollout/charts/gate-chart.ts';
 import { waveStageWords } from '../../../rollout/messages/sentences.ts';
 import type { Course, Rollout, Wave } from '../parts/call.ts';
+import { Chart } from '../parts/chart.tsx';
 import { Bar } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
-import { TimeAfter } from '../parts/time.tsx';
+import { TimeAfter, timeWords } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
-import { GateTrend } from './gate-trend.tsx';
 
 /** Each wave with its state, its failures against its budget, and its gates: the value beside the limit. */
 export function Waves({ rollout, course }: { rollout: Rollout; course: Course | undefined }) {
@@ -61,7 +62,11 @@ function WaveRow({ wave, rollout, trends }: WaveRowProps) {
               <li key={gate.name}>
                 <Badge name={gate.verdict} /> <span>{gate.words}</span>
                 {gate.dryRun ? <span class="quiet"> dry run: decides nothing</span> : null}
-                <GateTrend gate={trends.find((trend) => trend.name === gate.name)} />
+                {trends
+                  .filter((trend) => trend.name === gate.name)
+                  .map((trend) => (
+                    <Chart key={trend.name} of={gateChart(trend, timeWords)} />
+                  ))}
               </li>
             ))}
           </ul>

@@ -57,7 +57,7 @@ describe('upwave rehearse', () => {
 
     const page = readFileSync(html, 'utf8');
     expect(page).toMatch(/^<!doctype html>/);
-    expect(page).toContain('<svg');
+    expect(page).toContain('aria-label="Waves from ');
     expect(page).toContain('What would have caught it earlier');
     expect(page).not.toMatch(/<script|https?:/);
 

@@ -1,0 +1,12 @@
+import { h, type VNode } from 'preact';
+import type { ChartElement } from '../../../rollout/charts/chart-element.ts';
+
+/** Shows a chart; nothing where there is none to show. */
+export function Chart({ of }: { readonly of: ChartElement | undefined }) {
+  return of === undefined ? null : nodeOf(of);
+}
+
+function nodeOf({ tag, attributes, children }: ChartElement): VNode {
+  const nodes = children.map((child) => (typeof child === 'string' ? child : nodeOf(child)));
+  return h(tag, { ...attributes }, ...nodes);
+}

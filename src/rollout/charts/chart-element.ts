@@ -1,0 +1,36 @@
+/** An element of HTML or SVG as data: the web UI makes it a node, a report makes it text. Its texts are not escaped yet. */
+export interface ChartElement {
+  readonly tag: string;
+  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly children: ReadonlyArray<ChartElement | string>;
+}
+
+export function element(
+  tag: string,
+  attributes: ChartElement['attributes'] = {},
+  ...children: ChartElement['children']
+): ChartElement {
+  return { tag, attributes, children };
+}
+
+/** An entry of a legend: the class of its colour, its name, and its count. */
+export interface LegendEntry {
+  readonly tone: string;
+  readonly name: string;
+  readonly opacity?: number;
+  readonly count?: number;
+}
+
+/** Names the colours of a chart. */
+export function legend(entries: readonly LegendEntry[]): ChartElement {
+  const parts = entries.map(({ tone, name, opacity = 1, count }) =>
+    element(
+      'span',
+      {},
+      element('i', { class: `swatch ${tone}`, style: `opacity:${opacity}` }),
+      ` ${name} `,
+      ...(count === undefined ? [] : [element('b', {}, count.toLocaleString('en')), ' ']),
+    ),
+  );
+  return element('p', { class: 'legend quiet small' }, ...parts);
+}

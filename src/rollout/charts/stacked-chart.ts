@@ -1,0 +1,118 @@
+import type { EpochMs } from '../../base/time.ts';
+import { type ChartElement, element, legend } from './chart-element.ts';
+import { scale, type TimeAxis, ticks } from './time-axis.ts';
+
+interface Layer {
+  readonly name: string;
+  readonly tone: 'good' | 'bad' | 'busy' | 'rest';
+  /** The shade of its tone, to distinguish series of one tone. */
+  readonly opacity?: number;
+  /** One value for each instant. */
+  readonly counts: readonly number[];
+}
+
+interface StackedChartParts {
+  readonly instants: readonly EpochMs[];
+  /** From the ground up. */
+  readonly layers: readonly Layer[];
+  /** The value at the top of the chart. */
+  readonly top: number;
+  readonly words: TimeAxis['words'];
+  /** The same in words. */
+  readonly label: string;
+}
+
+const [width, height] = [1_000, 240];
+
+/** Counts over time, one above the other; undefined where there is no time to show. */
+function stackedChart({ instants, layers, top, words, label }: StackedChartParts): ChartElement | undefined {
+  const [from, to] = [instants[0], instants.at(-1)];
+  if (from === undefined || to === undefined || to <= from) return undefined;
+  const x = scale([from, to], [0, width]);
+  const y = scale([0, Math.max(1, top)], [height, 0]);
+  let base = instants.map((at) => `${x(at)},${height}`);
+  const sums = instants.map(() => 0);
+  const polygons = layers.map(({ tone, opacity = 1, counts }) => {
+    const upper = instants.map((at, index) => {
+      sums[index] = (sums[index] ?? 0) + (counts[index] ?? 0);
+      return `${x(at)},${y(sums[index])}`;
+    });
+    const points = [...upper, ...base.toReversed()].join(' ');
+    base = upper;
+    return element('polygon', { class: tone, 'fill-opacity': opacity, points });
+  });
+  const viewBox = `0 0 ${width} ${height}`;
+  return element(
+    'div',
+    { class: 'stacked' },
+    element('span', { class: 'quiet small', 'aria-hidden': 'true' }, top.toLocaleString('en')),
+    element('svg', { viewBox, preserveAspectRatio: 'none', role: 'img', 'aria-label': label }, ...polygons),
+    ticks({ from, to, words }),
+    legend(layers.map((layer) => ({ ...layer, count: layer.counts.at(-1) ?? 0 }))),
+  );
+}
+
+export interface ProgressPoint {
+  readonly at: EpochMs;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Default: unknown, and not shown. */
+  readonly inFlight?: number;
+}
+
+interface Fleet {
+  readonly planned: number;
+  readonly words: TimeAxis['words'];
+}
+
+const levels = [
+  { level: 'succeeded', name: 'succeeded', tone: 'good' },
+  { level: 'failed', name: 'failed', tone: 'bad' },
+  { level: 'inFlight', name: 'in flight', tone: 'busy' },
+] as const;
+
+/** How many upgrades had succeeded, had failed and were in flight over time; undefined before the first start. */
+export function progressChart(
+  points: readonly ProgressPoint[],
+  { planned, words }: Fleet,
+): ChartElement | undefined {
+  const last = points.at(-1);
+  const highest = Math.max(
+    0,
+    ...points.map(({ succeeded, failed, inFlight = 0 }) => succeeded + failed + inFlight),
+  );
+  if (last === undefined || highest === 0) return undefined;
+  const known = levels.filter(({ level }) => last[level] !== undefined);
+  const counts = known.map(({ level, name }) => `${last[level]} ${name}`).join(', ');
+  return stackedChart({
+    instants: points.map(({ at }) => at),
+    layers: known.map(({ level, ...layer }) => ({
+      ...layer,
+      counts: points.map((point) => point[level] ?? 0),
+    })),
+    // A wave of a hundred would be invisible beside a fleet of ten thousand.
+    top: highest * 3 > planned ? planned : Math.ceil(highest * 1.15),
+    words,
+    label: `${counts} at ${words(last.at)}, of ${planned}`,
+  });
+}
+
+interface BuildCounts {
+  /** The target first. */
+  readonly builds: readonly string[];
+  readonly points: ReadonlyArray<{ readonly at: EpochMs; readonly counts: readonly number[] }>;
+}
+
+/** Which builds the planned collectors ran over time. */
+export function buildsChart(
+  { builds, points }: BuildCounts,
+  { planned, words }: Fleet,
+): ChartElement | undefined {
+  const layers = builds.map((name, index): Layer => {
+    const counts = points.map((point) => point.counts[index] ?? 0);
+    if (index === 0) return { name, tone: 'good', counts };
+    return { name, tone: 'rest', opacity: Math.max(0.25, 1 - 0.15 * (index - 1)), counts };
+  });
+  const label = layers.map(({ name, counts }) => `${counts.at(-1) ?? 0} on ${name}`).join(', ');
+  return stackedChart({ instants: points.map(({ at }) => at), layers, top: planned, words, label });
+}
