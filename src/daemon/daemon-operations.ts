@@ -1,5 +1,5 @@
 import type { ReportConfig } from '../config/config.ts';
-import type { PolicyStatuses } from '../orchestrator/operations/list-policies.ts';
+import type { PolicyStatuses } from '../contract/admin/policies.ts';
 import { makeOperations } from '../orchestrator/operations/make-operations.ts';
 import type { Operations } from '../orchestrator/operations/operations.ts';
 import { makeReload, type ReloadStatus } from '../orchestrator/operations/reload.ts';

@@ -1,6 +1,7 @@
 import type { ReadinessCheck } from '../admin-api/handlers/readiness.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { ReportConfig } from '../config/config.ts';
+import type { Outage } from '../contract/admin/rollout-status.ts';
 import type { Configs } from '../orchestrator/configs/configs.ts';
 import type { ReloadStatus } from '../orchestrator/operations/reload.ts';
 import type { Accounts } from '../orchestrator/ports/accounts.ts';
@@ -12,7 +13,6 @@ import type { BrokenRecords } from '../redis/schema/unreadable-records.ts';
 import { configWords, settingsWords } from '../rollout/messages/configs.ts';
 import { healthWords } from '../rollout/messages/daemon-health.ts';
 import type { Receiver } from '../rollout/model/receiver.ts';
-import type { Outage } from '../rollout/status/api-budget-status.ts';
 import type { FleetAccess } from './fleet-access.ts';
 import { forbiddenWords, type RedisConnections } from './redis-connections.ts';
 

@@ -1,11 +1,12 @@
 import type { Registry } from 'prom-client';
 import { toPrintable } from '../base/safe-text.ts';
 import type { DurationMs } from '../base/time.ts';
+import type { RolloutStatus } from '../contract/admin/rollout-status.ts';
+import type { WaveStatus } from '../contract/admin/status-parts.ts';
 import { lastGoodScan, type ScanEntry } from '../orchestrator/ports/scan-book.ts';
 import { rolloutStates, waveStates } from '../rollout/model/rollout.ts';
 import { isEnd, upgradeStates } from '../rollout/model/upgrade.ts';
 import { expectedEndOf } from '../rollout/status/eta.ts';
-import type { RolloutStatus, WaveStatus } from '../rollout/status/status.ts';
 import { makeSeries, type Series } from './series.ts';
 
 /** State that all daemons share. Only the leader exposes it, so that sums over daemons count it once. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { RolloutStatus } from '../../src/rollout/status/status.ts';
+import type { RolloutStatus } from '../../src/contract/admin/rollout-status.ts';
 import { until } from '../support/until.ts';
 import { docker, inspect, isEngineThere, sizeOf } from './docker.ts';
 import {

@@ -1,5 +1,5 @@
+import type { BuildHold } from '../../src/contract/admin/status-parts.ts';
 import { type Answer, sendWithinMs } from '../../src/orchestrator/ports/fleet-service.ts';
-import type { BuildHold } from '../../src/rollout/model/rollout.ts';
 import { oldBuild, targetBuild } from '../support/builders.ts';
 import type { Engine } from './engine.ts';
 import type { Call } from './rerun.ts';

@@ -115,6 +115,15 @@ describe('the layers of src/', () => {
     expect([...counts].filter(([, count]) => count > filesMax).map(([room]) => room)).toEqual([]);
   });
 
+  it('import only types from the contract into the core and the orchestrator', () => {
+    const wrong = files.filter(
+      (file) =>
+        /^(?:rollout|orchestrator)\//.test(file) &&
+        /^import (?!type )[^;]*\/contract\//m.test(readFileSync(`src/${file}`, 'utf8')),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it('import every library only where the table names it', () => {
     const wrong = imports.filter(
       ({ from, to, isLibrary }) => isLibrary && !folders.get(folderOf(from))?.libraries.includes(to),

@@ -1,3 +1,4 @@
+import type { ApiBudgetStatus, Outage } from '../../src/contract/admin/rollout-status.ts';
 import type { ScanEntry } from '../../src/orchestrator/ports/scan-book.ts';
 import { needsCollectorZone } from '../../src/rollout/calendar/calendar.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
@@ -19,7 +20,6 @@ import type {
   UpgradeState,
   UpgradeTally,
 } from '../../src/rollout/model/upgrade.ts';
-import type { ApiBudgetStatus, Outage } from '../../src/rollout/status/api-budget-status.ts';
 import type { EvolveContext } from '../../src/rollout/upgrade/transitions.ts';
 
 /** The instant at which tests begin. */

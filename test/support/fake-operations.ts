@@ -1,9 +1,13 @@
-import type { PolicyStatuses } from '../../src/orchestrator/operations/list-policies.ts';
+import type { Explanation } from '../../src/contract/admin/collector-explanation.ts';
+import type { RolloutCourse } from '../../src/contract/admin/course.ts';
+import type { AuditEntry, HeldThings } from '../../src/contract/admin/holds.ts';
+import type { PolicyStatuses } from '../../src/contract/admin/policies.ts';
+import type { RolloutStatus } from '../../src/contract/admin/rollout-status.ts';
+import type { WaveStatus } from '../../src/contract/admin/status-parts.ts';
+import type { RollbackPreview } from '../../src/contract/admin/verbs.ts';
 import { makeEventMatcher } from '../../src/orchestrator/operations/make-operations.ts';
 import type {
   ExplainResult,
-  Explanation,
-  HeldThings,
   HoldRequest,
   HoldResult,
   Operations,
@@ -23,18 +27,14 @@ import type {
   StartRequest,
   StartResult,
 } from '../../src/orchestrator/operations/start-policy.ts';
-import type { AuditEntry } from '../../src/orchestrator/ports/fleet-register.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
 import { refusalWords } from '../../src/rollout/messages/refusals.ts';
 import type { RolloutEvent } from '../../src/rollout/model/events.ts';
 import { noGroups, type PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { RolloutState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/model/upgrade.ts';
-import type { RolloutCourse } from '../../src/rollout/status/course.ts';
 import { isCounted, makeUpgradeMatcher } from '../../src/rollout/status/find-upgrades.ts';
 import { headlineOf } from '../../src/rollout/status/headline.ts';
-import type { RollbackPreview } from '../../src/rollout/status/preview-rollback.ts';
-import type { RolloutStatus, WaveStatus } from '../../src/rollout/status/status.ts';
 import type { RolloutVerb } from '../../src/rollout/verbs/verbs.ts';
 import { anApiBudgetStatus, startedAt } from './builders.ts';
 

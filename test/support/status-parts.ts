@@ -1,5 +1,6 @@
-import type { PolicyStatus } from '../../src/orchestrator/operations/list-policies.ts';
-import type { RolloutStatus, WaveStatus } from '../../src/rollout/status/status.ts';
+import type { PolicyStatus } from '../../src/contract/admin/policies.ts';
+import type { RolloutStatus } from '../../src/contract/admin/rollout-status.ts';
+import type { WaveStatus } from '../../src/contract/admin/status-parts.ts';
 import { startedAt } from './builders.ts';
 
 type Strata = RolloutStatus['strata'];

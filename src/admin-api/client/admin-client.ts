@@ -1,6 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
 import { adminApi, adminApiPath } from '../../contract/admin/api.ts';
-import type { RolloutStatusBody } from '../../contract/admin/rollout-status.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { CollectorSearch, EventSearch } from '../../contract/admin/rollouts.ts';
 import type { VerbBody } from '../../contract/admin/verb-body.ts';
 import type { Operation } from '../../contract/operation.ts';
@@ -9,7 +9,6 @@ import { HttpFault } from '../../http/fault.ts';
 import type { HoldRequest, RepairRequest, VerbRequest } from '../../orchestrator/operations/operations.ts';
 import type { StartRequest } from '../../orchestrator/operations/start-policy.ts';
 import type { ReportFormat } from '../../rollout/report/write-report.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { readFault } from './admin-client-fault.ts';
 
@@ -119,7 +118,7 @@ type Ask = <Params, Query, Body, Answer>(
   input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
 ) => Promise<Answer>;
 
-type VerbOperation = Operation<{ id: string }, Record<string, never>, object, RolloutStatusBody>;
+type VerbOperation = Operation<{ id: string }, Record<string, never>, object, RolloutStatus>;
 
 const verbOperations: Readonly<Record<RolloutVerb, VerbOperation>> = {
   pause: operations.pauseRollout,

@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assert.ts';
 import type { adminApi } from '../../contract/admin/api.ts';
-import type { CollectorExplanationBody } from '../../contract/admin/collector-explanation.ts';
-import type { HoldAnswerBody } from '../../contract/admin/holds.ts';
+import type { CollectorExplanation } from '../../contract/admin/collector-explanation.ts';
+import type { HoldAnswer } from '../../contract/admin/holds.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type { ExplainResult, HoldResult } from '../../orchestrator/operations/operations.ts';
 import { didYouMean, unknownSubjectWords } from '../../rollout/messages/hold-command-notes.ts';
@@ -28,7 +28,7 @@ export function makeHoldHandlers(ask: AskOperations) {
   } satisfies Partial<OperationHandlers<typeof adminApi>>;
 }
 
-function judged(result: HoldResult): HoldAnswerBody {
+function judged(result: HoldResult): HoldAnswer {
   switch (result.kind) {
     case 'done':
     case 'unchanged':
@@ -42,7 +42,7 @@ function judged(result: HoldResult): HoldAnswerBody {
   }
 }
 
-function explained(collector: string, result: ExplainResult): CollectorExplanationBody {
+function explained(collector: string, result: ExplainResult): CollectorExplanation {
   switch (result.kind) {
     case 'explained': {
       const { kind: _kind, ...explanation } = result;

@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import type { adminApi } from '../../contract/admin/api.ts';
-import type { PolicyStatusesBody } from '../../contract/admin/policies.ts';
+import type { PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type { StartPreviewResult, StartResult } from '../../orchestrator/operations/start-policy.ts';
 import { AdminFault } from '../access/admin-fault.ts';
@@ -23,7 +23,7 @@ export function makePolicyHandlers(ask: AskOperations) {
 }
 
 /** The policies, and whether Redis allows this daemon to work. */
-export async function readPolicies(ask: AskOperations): Promise<PolicyStatusesBody> {
+export async function readPolicies(ask: AskOperations): Promise<PolicyStatuses> {
   const statuses = await ask.read((operations) => operations.listPolicies());
   const notReady = await ask.notReady();
   return { ...statuses, ...(notReady !== undefined && { notReady }) };

@@ -1,10 +1,12 @@
 import type { adminApi } from '../../contract/admin/api.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import {
   type CollectorSearch,
   type EventSearch,
   rolloutPageSizeDefault,
 } from '../../contract/admin/rollouts.ts';
 import type { VerbBody } from '../../contract/admin/verb-body.ts';
+import type { RollbackPreview } from '../../contract/admin/verbs.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type {
   EventFilter,
@@ -15,8 +17,6 @@ import type {
 } from '../../orchestrator/operations/operations.ts';
 import type { UpgradeSearch } from '../../orchestrator/operations/search-upgrades.ts';
 import { parseAttributes } from '../../rollout/model/attributes.ts';
-import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { AdminFault } from '../access/admin-fault.ts';
 import { type AskOperations, withReason } from './ask-operations.ts';
 import { encodeUpgrade } from './upgrade-body.ts';

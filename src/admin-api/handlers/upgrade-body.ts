@@ -1,7 +1,6 @@
-import type { UpgradeBody } from '../../contract/admin/rollout-status.ts';
+import type { RolloutStatus, UpgradeBody } from '../../contract/admin/rollout-status.ts';
 import { upgradeReasonWords } from '../../rollout/messages/upgrade-reasons.ts';
 import { dueAtOf, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 
 /** One collector's record in the admin API: flat, with its wave by name. */
 export function encodeUpgrade(

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
-import type { AuditEntryBody } from '../../contract/admin/holds.ts';
+import type { AuditEntry } from '../../contract/admin/holds.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
@@ -27,7 +27,7 @@ export async function auditCommand(options: AuditOptions, output: ConsoleOutput)
 }
 
 /** A line each: when, who, what, and why. */
-export function renderAudit(entries: readonly AuditEntryBody[], now: EpochMs): string {
+export function renderAudit(entries: readonly AuditEntry[], now: EpochMs): string {
   if (entries.length === 0) return 'no audit entries';
   const byWidth = Math.max(...entries.map(({ by }) => toPrintable(by).length));
   const eventWidth = Math.max(...entries.map(({ event }) => event.length));

@@ -1,7 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { widest } from '../rollouts/fit-lines.ts';
 import { headlineColor, headlineWords } from '../rollouts/headline-words.ts';
 import { failedOf } from '../rollouts/render-waves.ts';

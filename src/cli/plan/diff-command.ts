@@ -2,12 +2,12 @@ import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { notInConfig } from '../../base/names.ts';
 import { accountConfigsOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
-import type { ReloadPreviewBody } from '../../contract/admin/reload.ts';
+import type { ReloadPreview } from '../../contract/admin/reload.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { nameConfigs } from '../../daemon/live-config.ts';
 import type { PlanMemory } from '../../orchestrator/scan/read-plan.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { comparePlan, undoProgress } from '../../rollout/planning/plan-difference.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { listRollouts } from '../rollouts/choose-rollout.ts';
 import { renderReload } from '../rollouts/reload-command.ts';
 import { UsageFailure } from '../shell/command.ts';
@@ -59,10 +59,10 @@ export async function diffCommand(
 
 /** The settings of these policies that differ, and those outside of policies. */
 function ofPolicies(
-  preview: ReloadPreviewBody,
+  preview: ReloadPreview,
   policies: readonly Policy[],
   known: readonly Known[],
-): ReloadPreviewBody {
+): ReloadPreview {
   const names = new Set(policies.map(({ name }) => name));
   const ids = new Set(known.flatMap(({ compared }) => compared?.status.id ?? []));
   return {
@@ -76,7 +76,7 @@ function ofPolicies(
 /** The daemon may run on another machine, with a config file of its own. */
 function noteOtherFile(
   config: Config,
-  { configs }: ReloadPreviewBody,
+  { configs }: ReloadPreview,
   options: DaemonTarget,
   output: ConsoleOutput,
 ): void {

@@ -1,6 +1,7 @@
 import { runAtOnce } from '../../base/steps.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
+import type { WindowStatus } from '../../contract/admin/status-parts.ts';
 import { longestOpening } from '../../rollout/calendar/calendar.ts';
 import { tabulateAttributes } from '../../rollout/model/attributes.ts';
 import { failuresAllowed, formatAmount, type Policy } from '../../rollout/model/policy.ts';
@@ -8,7 +9,7 @@ import { longestChain } from '../../rollout/planning/arrange-plan.ts';
 import { type Coverage, coverage } from '../../rollout/planning/coverage.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { type Estimate, estimateRemainder } from '../../rollout/status/estimate.ts';
-import { type WindowStatus, windowOf } from '../../rollout/status/window.ts';
+import { windowOf } from '../../rollout/status/window.ts';
 
 /** The figures of a plan, for its text and its JSON. */
 export interface PlanFigures {

@@ -1,10 +1,10 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { isSameBuild } from '../../base/build-version.ts';
-import type { HeldThingsBody } from '../../contract/admin/holds.ts';
+import type { HeldThings } from '../../contract/admin/holds.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { PlanMemory } from '../../orchestrator/scan/read-plan.ts';
 import { isEnd, isFailed } from '../../rollout/model/upgrade.ts';
 import type { ComparedMember, ComparedRollout } from '../../rollout/planning/plan-difference.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { readUpgrades } from '../rollouts/read-upgrades.ts';
 
 type Reads = Pick<AdminClient, 'searchUpgrades'>;
@@ -33,7 +33,7 @@ export async function readMembers(client: Reads, status: RolloutStatus): Promise
 
 /** What only the daemon knows: holds, failures of this build, and collectors in other rollouts. */
 export function memoryOf(
-  { builds, collectors }: HeldThingsBody,
+  { builds, collectors }: HeldThings,
   compared: ReadRollout | undefined,
   others: readonly ReadRollout[],
 ): PlanMemory {

@@ -1,4 +1,5 @@
 import { someNames } from '../../base/names.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { leftOutWords, noTargetWords } from '../../rollout/messages/exclusions.ts';
 import { counted, stateWords } from '../../rollout/messages/sentences.ts';
 import type { NoTarget } from '../../rollout/model/left-out.ts';
@@ -8,7 +9,6 @@ import {
   type NamedCollector,
   type PlanDifference,
 } from '../../rollout/planning/plan-difference.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { fitLines, usualWidth } from '../rollouts/fit-lines.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 

@@ -1,9 +1,9 @@
 import type { DurationMs } from '../../base/time.ts';
 import { eventsMax } from '../../contract/admin/event-limits.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { UsualCourse } from '../../rehearsal/world/fates.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { UsageFailure } from '../shell/command.ts';
 
 /** Fewer upgrades say little about the next rollout. */

@@ -1,8 +1,7 @@
+import type { Cause, CauseGroup, RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import { sharedAttributeWords, unweighedWords } from '../../rollout/messages/stop-causes.ts';
-import type { Cause, CauseGroup } from '../../rollout/status/causes.ts';
 import { holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { type Fit, fitLines } from './fit-lines.ts';
 
 // `status` has room for the most frequent causes of the worst group, and one of each other group; `upgrades` shows all.

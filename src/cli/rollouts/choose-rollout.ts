@@ -1,9 +1,9 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { AdminClientFault } from '../../admin-api/client/admin-client-fault.ts';
 import { nearestText } from '../../base/names.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { UsageFailure } from '../shell/command.ts';
 

@@ -1,11 +1,11 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { RollbackPreview } from '../../contract/admin/verbs.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
-import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type AnswerInput, confirm } from '../shell/operator.ts';

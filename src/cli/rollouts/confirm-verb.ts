@@ -1,13 +1,13 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { formatDuration } from '../../base/time.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { waveApprovalWords } from '../../rollout/messages/approvals.ts';
 import { counted, stateWords } from '../../rollout/messages/sentences.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
 import { makeShownFilter } from '../../rollout/status/failure-filter.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { type AskedVerb, type RolloutVerb, verbTraits } from '../../rollout/verbs/verbs.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';

@@ -1,7 +1,7 @@
 import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
+import type { Eta } from '../../contract/admin/rollout-status.ts';
 import { etaUnknownWords } from '../../rollout/messages/eta.ts';
-import type { Eta } from '../../rollout/status/eta.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 /** When a rollout is expected to end, for `status`: an instant only where it needs no person. */

@@ -1,9 +1,9 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
-import type { ExplainResult, Explanation, PastUpgrade } from '../../orchestrator/operations/operations.ts';
+import type { AttemptStatus, Explanation, PastUpgrade } from '../../contract/admin/collector-explanation.ts';
+import type { ExplainResult } from '../../orchestrator/operations/operations.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import { isEnd } from '../../rollout/model/upgrade.ts';
-import type { AttemptStatus } from '../../rollout/status/attempt-status.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';

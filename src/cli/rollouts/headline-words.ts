@@ -1,8 +1,8 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import { isHeadline } from '../../rollout/status/headline.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 
 /** The action that is due, or what the rollout does: `NEEDS YOU: approve wave rest`, `RUNNING wave 2/3 early`. */
 export function headlineWords(status: RolloutStatus): string {

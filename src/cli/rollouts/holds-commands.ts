@@ -1,7 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
-import type { HoldAnswerBody } from '../../contract/admin/holds.ts';
-import type { HeldSubject, HeldThings } from '../../orchestrator/operations/operations.ts';
+import type { HeldSubject, HeldThings, HoldAnswer } from '../../contract/admin/holds.ts';
 import { holdNoteWords } from '../../rollout/messages/hold-command-notes.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
@@ -30,7 +29,7 @@ export async function holdCommand(
   options: HoldOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const results: HoldAnswerBody[] = [];
+  const results: HoldAnswer[] = [];
   const failures: CommandFailure[] = [];
   for (const subject of subjects) {
     try {
@@ -55,7 +54,7 @@ export async function holdCommand(
   throw new CommandFailure(first.exitCode, failures.map(({ message }) => message).join('\n  '));
 }
 
-function didWords(verb: 'hold' | 'release', { kind, subject }: HoldAnswerBody): string {
+function didWords(verb: 'hold' | 'release', { kind, subject }: HoldAnswer): string {
   const did = words[verb][kind];
   // The operator may have had further reasons for the hold, so its rollouts need a `resume` of their own.
   if (verb !== 'release' || kind !== 'done') return did;

@@ -1,6 +1,6 @@
-import type { ShownLeftBehind } from '../../rollout/messages/exclusions.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { ShownLeftBehind } from '../../contract/admin/status-parts.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 
 /** Collectors that a rollback does not roll back: a line with the total, and one for each reason with some names. */
 export function leftBehindWords({

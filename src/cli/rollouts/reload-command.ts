@@ -1,5 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import type { ReloadAnswerBody, ReloadPreviewBody } from '../../contract/admin/reload.ts';
+import type { ReloadAnswer, ReloadPreview } from '../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../rollout/messages/configs.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -24,10 +24,7 @@ export async function reloadCommand(options: ReloadOptions, output: ConsoleOutpu
 }
 
 /** The changes that the daemon made, or would make: one line for each policy, rollout and pending key. */
-export function renderReload(
-  changes: ReloadAnswerBody | ReloadPreviewBody,
-  of: ReloadStage = 'done',
-): string {
+export function renderReload(changes: ReloadAnswer | ReloadPreview, of: ReloadStage = 'done'): string {
   return reloadLines(changes, of)
     .map(({ what, words }) => toPrintable(`${what.padEnd(10)} ${words}`.trimStart()))
     .join('\n');

@@ -1,7 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
-import type { PolicyStatus, PolicyStatuses } from '../../orchestrator/operations/list-policies.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showMinute } from '../shell/show-instant.ts';
 import { usualWidth, widest } from './fit-lines.ts';

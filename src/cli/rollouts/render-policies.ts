@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
-import type { PolicyStatus, PolicyStatuses } from '../../orchestrator/operations/list-policies.ts';
+import type { PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
 import { configWords } from '../../rollout/messages/configs.ts';
 import { showInstant } from '../shell/show-instant.ts';
 

@@ -1,10 +1,10 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { BlockerKind } from '../../base/vocabulary.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { starterWords } from '../../rollout/messages/sentences.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import { commandFor, commandName, quoteArgument } from '../../rollout/status/command-for.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showInstant } from '../shell/show-instant.ts';

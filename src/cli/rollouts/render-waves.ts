@@ -1,9 +1,10 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { waveStageWords } from '../../rollout/messages/sentences.ts';
 import { holdsSlot, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
-import type { RolloutStatus, WaveStatus } from '../../rollout/status/status.ts';
 import { showMinute } from '../shell/show-instant.ts';
 import { type Fit, fitLines, type Part, widest } from './fit-lines.ts';
 

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
-import type { StartPreview } from '../../orchestrator/operations/start-policy.ts';
+import type { StartPreview } from '../../contract/admin/policies.ts';
 import { leftOutLine } from '../../rollout/messages/exclusions.ts';
 import { planWords } from '../../rollout/messages/plans.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';

@@ -1,5 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';

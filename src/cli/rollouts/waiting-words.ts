@@ -1,6 +1,6 @@
 import { type EpochMs, formatDuration } from '../../base/time.ts';
-import type { Outage } from '../../rollout/status/api-budget-status.ts';
-import type { WindowStatus } from '../../rollout/status/window.ts';
+import type { Outage } from '../../contract/admin/rollout-status.ts';
+import type { WindowStatus } from '../../contract/admin/status-parts.ts';
 import { showInstant, showInstantIn } from '../shell/show-instant.ts';
 
 /** When upgrades may start, in words: `open until 05:00 Europe/Berlin (1h12m)`. */

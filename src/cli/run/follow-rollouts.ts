@@ -1,7 +1,7 @@
 import { sleepForReal } from '../../base/waiting.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { Operations } from '../../orchestrator/operations/operations.ts';
 import { isRedisOutage } from '../../redis/connection/redis-errors.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { restOf } from './idle-reason.ts';
 import type { Progress } from './progress.ts';
 

@@ -1,7 +1,7 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { runningStates } from '../../rollout/model/upgrade.ts';
 import { commandFor } from '../../rollout/status/command-for.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 /** Why a rollout does not continue by itself, or not for a while. */

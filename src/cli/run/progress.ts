@@ -1,8 +1,9 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import { endStates } from '../../rollout/model/upgrade.ts';
-import type { RolloutStatus, WaveStatus } from '../../rollout/status/status.ts';
 import { shortEtaWords } from '../rollouts/eta-words.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import type { ScreenActions } from '../status/open-screen.ts';

@@ -1,5 +1,5 @@
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { isHeadline } from '../../rollout/status/headline.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 
 /** What the process reports to its caller (DESIGN §5, Commands). */
 export const exitCodes = {

@@ -1,7 +1,7 @@
 import { Box, type Key as InkKey, render, Text, useInput } from 'ink';
 import { createElement } from 'react';
 import type { DurationMs } from '../../base/time.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { screenLines } from './screen-lines.ts';
 import {

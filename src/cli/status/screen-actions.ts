@@ -1,7 +1,7 @@
 import { encodeUpgrade } from '../../admin-api/handlers/upgrade-body.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { Operations } from '../../orchestrator/operations/operations.ts';
 import { endStates, failedStates, type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { renderExplanation } from '../rollouts/explain-command.ts';
 import type { PolicyRow } from '../rollouts/render-overview.ts';
 import { failedOf } from '../rollouts/render-waves.ts';

@@ -1,8 +1,8 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { CollectorPage } from '../../contract/admin/rollouts.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { PolicyRow } from '../rollouts/render-overview.ts';
 
 /** The content of the screen, and the position in it. */

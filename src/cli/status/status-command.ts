@@ -1,9 +1,9 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { sleepForReal } from '../../base/waiting.ts';
-import type { PolicyStatuses } from '../../orchestrator/operations/list-policies.ts';
+import type { PolicyStatuses } from '../../contract/admin/policies.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
 import { type PolicyRow, policyRows, renderOverview } from '../rollouts/render-overview.ts';
 import { renderPolicies } from '../rollouts/render-policies.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { explanationKinds } from '../../base/vocabulary.ts';
-import { Instant, listOf, namedObject, rowsOf, UpgradeStateName } from './status-parts.ts';
+import { Instant, listOf, namedObject, UpgradeStateName } from './status-parts.ts';
 
-const AttemptBody = namedObject(
+const AttemptStatus = namedObject(
   'Attempt',
   'One upgrade task, or a create that the service refused for good.',
   {
@@ -13,6 +13,7 @@ const AttemptBody = namedObject(
     reason: z.string(),
   },
 );
+export type AttemptStatus = z.infer<typeof AttemptStatus>;
 
 const Texts = listOf(z.string()).exactOptional();
 const SelectionRuleBody = namedObject(
@@ -41,7 +42,7 @@ const ExplanationKindName = z
   .enum(explanationKinds)
   .meta({ id: 'ExplanationKind', description: 'For programs. `reason` is the sentence for people.' });
 
-const PastUpgradeBody = namedObject(
+const PastUpgrade = namedObject(
   'PastUpgrade',
   'An upgrade of the collector in an earlier rollout, which has ended or is being rolled back.',
   {
@@ -53,34 +54,36 @@ const PastUpgradeBody = namedObject(
     toBuild: z.string(),
     at: Instant.nullable().describe('When it ended.'),
     reason: z.string(),
-    attempts: listOf(AttemptBody),
+    attempts: listOf(AttemptStatus),
   },
 );
+export type PastUpgrade = z.infer<typeof PastUpgrade>;
+
+const Explanation = z.object({
+  kind: ExplanationKindName,
+  policy: z.string(),
+  rollout: z.string().nullable().describe('The running rollout; null: there is none.'),
+  wave: z.string().nullable().describe('null: it is not in the plan.'),
+  state: UpgradeStateName.nullable(),
+  target: z.string().nullable().describe('The target build of the policy.'),
+  stratum: z.string().nullable(),
+  attempts: listOf(AttemptStatus).describe('In this rollout, oldest first.'),
+  rule: SelectionRuleBody.nullable(),
+  reason: z.string(),
+  until: Instant.nullable().describe('When that may change, if known.'),
+});
+export type Explanation = z.infer<typeof Explanation>;
 
 /** Why a collector is not upgraded now, and when it may be, for each policy. */
-export const CollectorExplanationBody = namedObject(
+export const CollectorExplanation = namedObject(
   'CollectorExplanation',
   'The state of a collector in each policy, and why.',
   {
     collectorId: z.number(),
     collectorName: z.string(),
     build: z.string().describe('The build it runs.'),
-    explanations: rowsOf({
-      kind: ExplanationKindName,
-      policy: z.string(),
-      rollout: z.string().nullable().describe('The running rollout; null: there is none.'),
-      wave: z.string().nullable().describe('null: it is not in the plan.'),
-      state: UpgradeStateName.nullable(),
-      target: z.string().nullable().describe('The target build of the policy.'),
-      stratum: z.string().nullable(),
-      attempts: listOf(AttemptBody).describe('In this rollout, oldest first.'),
-      rule: SelectionRuleBody.nullable(),
-      reason: z.string(),
-      until: Instant.nullable().describe('When that may change, if known.'),
-    }),
-    history: listOf(PastUpgradeBody).describe(
-      'Upgrades in the latest rollouts of each policy, newest first.',
-    ),
+    explanations: listOf(Explanation),
+    history: listOf(PastUpgrade).describe('Upgrades in the latest rollouts of each policy, newest first.'),
   },
 );
-export type CollectorExplanationBody = z.infer<typeof CollectorExplanationBody>;
+export type CollectorExplanation = z.infer<typeof CollectorExplanation>;

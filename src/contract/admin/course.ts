@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { rolloutId } from './rollouts.ts';
 import { Count, Instant, listOf, namedObject, rowsOf } from './status-parts.ts';
 
-const RolloutCourseBody = namedObject('RolloutCourse', 'The course of a rollout so far.', {
+const RolloutCourse = namedObject('RolloutCourse', 'The course of a rollout so far.', {
   burnUp: z
     .object({
       points: rowsOf({ at: Instant, succeeded: Count, failed: Count, inFlight: Count }).describe(
@@ -56,13 +56,14 @@ const RolloutCourseBody = namedObject('RolloutCourse', 'The course of a rollout 
     }).describe('Oldest first; 60 at most.'),
   }).describe('Results of the gates over time.'),
 });
+export type RolloutCourse = z.infer<typeof RolloutCourse>;
 
 export const getRolloutCourse = defineOperation({
   name: 'getRolloutCourse',
   summary: 'Show the course of a rollout so far',
   route: 'GET /rollouts/{id}/course',
   params: rolloutId,
-  answer: { status: 200, body: RolloutCourseBody },
+  answer: { status: 200, body: RolloutCourse },
   errors: ['notFound', 'unavailable'],
   source: 'DESIGN §5, HTTP: figures over time and by stratum, from events and counters',
 });

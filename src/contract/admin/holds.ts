@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { auditEvents } from '../../base/vocabulary.ts';
 import { defineOperation, integerText } from '../operation.ts';
-import { CollectorExplanationBody } from './collector-explanation.ts';
-import { BuildHoldBody, Instant, listOf, namedObject, rowsOf } from './status-parts.ts';
+import { CollectorExplanation } from './collector-explanation.ts';
+import { BuildHold, Instant, listOf, namedObject, rowsOf } from './status-parts.ts';
 import { whyAndWho } from './verb-body.ts';
 
-/** Holds in the admin API. The shapes are those of the core, as in `rollout-status.ts`. */
-const HeldSubjectBody = z
+const HeldSubject = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('build'), build: z.string() }),
     z.object({ kind: z.literal('collector'), collectorId: z.number(), name: z.string() }),
@@ -20,10 +19,11 @@ const HeldSubjectBody = z
     }),
   ])
   .meta({ id: 'HeldSubject', description: 'What the request names.' });
+export type HeldSubject = z.infer<typeof HeldSubject>;
 
 const nearest = listOf(z.string()).describe('Known ones, the nearest first.');
 
-const HoldNoteBody = z
+const HoldNote = z
   .discriminatedUnion('kind', [
     z
       .object({ kind: z.literal('buildNotOffered'), seenAt: Instant, nearest })
@@ -37,25 +37,29 @@ const HoldNoteBody = z
     z.object({ kind: z.literal('rolloutEnded') }).describe('The rollout that held the stratum has ended.'),
   ])
   .meta({ id: 'HoldNote' });
+export type HoldNote = z.infer<typeof HoldNote>;
 
-export const HoldAnswerBody = z
+export const HoldAnswer = z
   .object({
     kind: z.enum(['done', 'unchanged']).describe('`unchanged`: an earlier request did the same.'),
-    subject: HeldSubjectBody,
-    note: HoldNoteBody.exactOptional().describe('A note for people.'),
+    subject: HeldSubject,
+    note: HoldNote.exactOptional().describe('A note for people.'),
   })
   .meta({ id: 'HoldAnswer' });
-export type HoldAnswerBody = z.infer<typeof HoldAnswerBody>;
+export type HoldAnswer = z.infer<typeof HoldAnswer>;
 
-export const HeldThingsBody = namedObject('HeldThings', 'Everything that is held, and by whom.', {
-  builds: listOf(BuildHoldBody),
-  collectors: rowsOf({
-    collectorId: z.number(),
-    name: z.string().exactOptional(),
-    by: z.string(),
-    reason: z.string(),
-    at: Instant,
-  }),
+const CollectorHold = z.object({
+  collectorId: z.number(),
+  name: z.string().exactOptional().describe('Its name when it was held. Absent: unknown.'),
+  by: z.string(),
+  reason: z.string(),
+  at: Instant,
+});
+export type CollectorHold = z.infer<typeof CollectorHold>;
+
+export const HeldThings = namedObject('HeldThings', 'Everything that is held, and by whom.', {
+  builds: listOf(BuildHold),
+  collectors: listOf(CollectorHold),
   strata: rowsOf({
     policy: z.string(),
     rolloutId: z.string(),
@@ -66,9 +70,9 @@ export const HeldThingsBody = namedObject('HeldThings', 'Everything that is held
     at: Instant,
   }),
 });
-export type HeldThingsBody = z.infer<typeof HeldThingsBody>;
+export type HeldThings = z.infer<typeof HeldThings>;
 
-export const AuditEntryBody = namedObject(
+export const AuditEntry = namedObject(
   'AuditEntry',
   'Who did what, when and why: verbs over all rollouts, holds, releases, reloads, and losses of the record.',
   {
@@ -83,7 +87,7 @@ export const AuditEntryBody = namedObject(
     reason: z.string(),
   },
 );
-export type AuditEntryBody = z.infer<typeof AuditEntryBody>;
+export type AuditEntry = z.infer<typeof AuditEntry>;
 
 const auditDefault = 50;
 const auditMax = 1_000;
@@ -111,7 +115,7 @@ const hold = <const Name extends string>(draft: {
   defineOperation({
     ...draft,
     body: HoldBody,
-    answer: { status: 200, body: HoldAnswerBody },
+    answer: { status: 200, body: HoldAnswer },
     errors: ['notFound', 'unavailable'],
     idempotent: true,
   });
@@ -134,7 +138,7 @@ export const listHolds = defineOperation({
   name: 'listHolds',
   summary: 'List what is held',
   route: 'GET /holds',
-  answer: { status: 200, body: HeldThingsBody },
+  answer: { status: 200, body: HeldThings },
   errors: ['unavailable'],
   source: 'DESIGN §5: builds, collectors and strata that are held',
 });
@@ -146,7 +150,7 @@ export const readAudit = defineOperation({
   query: z.object({
     limit: integerText({ min: 1, max: auditMax }).default(auditDefault),
   }),
-  answer: { status: 200, body: z.object({ entries: listOf(AuditEntryBody) }) },
+  answer: { status: 200, body: z.object({ entries: listOf(AuditEntry) }) },
   errors: ['unavailable'],
   source: 'DESIGN §5: who did which verb, hold or release, when and why, newest first',
 });
@@ -158,7 +162,7 @@ export const explainCollector = defineOperation({
   params: z.object({
     collector: z.string().min(1).max(subjectLengthMax).describe('Its id, or its exact name.'),
   }),
-  answer: { status: 200, body: CollectorExplanationBody },
+  answer: { status: 200, body: CollectorExplanation },
   errors: ['notFound', 'unavailable'],
   source: 'DESIGN §5: why not now, and when; the service is asked about the collector',
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { RolloutStatusBody } from './rollout-status.ts';
-import { Instant, LeftOutBody, listOf, namedObject, RolloutStateName, rowsOf } from './status-parts.ts';
+import { RolloutStatus } from './rollout-status.ts';
+import { Instant, listOf, namedObject, RolloutStateName, rowsOf, ShownLeftOut } from './status-parts.ts';
 import { whyAndWho } from './verb-body.ts';
 
 const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
@@ -10,7 +10,7 @@ const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
     'The outcome of a scan. `busy`: the policy has a running rollout. `failed` also when the scan could not read that rollout.',
 });
 
-const PolicyStatusBody = namedObject('PolicyStatus', 'A policy and its scans.', {
+const PolicyStatus = namedObject('PolicyStatus', 'A policy and its scans.', {
   policy: z.string(),
   lastScan: z
     .object({ at: Instant, outcome: ScanOutcomeName, reason: z.string() })
@@ -29,8 +29,12 @@ const PolicyStatusBody = namedObject('PolicyStatus', 'A policy and its scans.', 
       'Compares the config of this daemon with those of the others. `outdated`: `others` have a newer config of the policy, and only they scan and plan it. `superseded`: limits of the running rollout come from a newer config which no running daemon has.',
     ),
 });
+export type PolicyStatus = z.infer<typeof PolicyStatus>;
 
-export const PolicyStatusesBody = z
+const OrphanedRollout = z.object({ id: z.string(), policy: z.string(), state: RolloutStateName });
+export type OrphanedRollout = z.infer<typeof OrphanedRollout>;
+
+export const PolicyStatuses = z
   .object({
     notReady: z
       .string()
@@ -61,37 +65,38 @@ export const PolicyStatusesBody = z
       })
       .exactOptional()
       .describe('Where reports of ended rollouts are written; absent: nowhere.'),
-    policies: listOf(PolicyStatusBody).describe('The configured policies, in order.'),
-    orphans: rowsOf({ id: z.string(), policy: z.string(), state: RolloutStateName }).describe(
+    policies: listOf(PolicyStatus).describe('The configured policies, in order.'),
+    orphans: listOf(OrphanedRollout).describe(
       'Running rollouts that wait because their policy is not in the config.',
     ),
   })
   .meta({ id: 'PolicyStatuses' });
-export type PolicyStatusesBody = z.infer<typeof PolicyStatusesBody>;
+export type PolicyStatuses = z.infer<typeof PolicyStatuses>;
 
 export const listPolicies = defineOperation({
   name: 'listPolicies',
   summary: 'List the policies with their last and next scan',
   route: 'GET /policies',
-  answer: { status: 200, body: PolicyStatusesBody },
+  answer: { status: 200, body: PolicyStatuses },
   errors: ['unavailable'],
   source: 'DESIGN §5: the last scan of each policy, its outcome, and when the next one is due',
 });
 
 const policyName = z.object({ policy: z.string().min(1).max(200).describe('Its name.') });
 
-const StartPreviewBody = namedObject('StartPreview', 'What `start` would start now.', {
+const StartPreview = namedObject('StartPreview', 'What `start` would start now.', {
   policy: z.string(),
   planHash: z.string().describe('Identifies this plan for `start`.'),
   targetBuild: z.string(),
   planned: z.number().int().min(0).describe('Collectors of the plan.'),
   waves: rowsOf({ name: z.string(), size: z.number().int().min(0) }),
-  leftOut: listOf(LeftOutBody).describe('Collectors that the plan leaves out, by reason.'),
+  leftOut: listOf(ShownLeftOut).describe('Collectors that the plan leaves out, by reason.'),
   approval: z.boolean().describe('The plan then waits for `approve`.'),
   window: z
     .object({ isOpen: z.boolean(), until: Instant.nullable(), reason: z.string() })
     .describe('Whether upgrades may start now, by the time zone of the policy.'),
 });
+export type StartPreview = z.infer<typeof StartPreview>;
 
 const policyErrors = ['notFound', 'refused', 'unavailable'];
 
@@ -100,7 +105,7 @@ export const previewStart = defineOperation({
   route: 'GET /policies/{policy}/start-preview',
   summary: 'Show the rollout that would start now',
   params: policyName,
-  answer: { status: 200, body: StartPreviewBody },
+  answer: { status: 200, body: StartPreview },
   errors: policyErrors,
   source: 'P15: what `start` would start now; reads the fleet, and may take minutes',
 });
@@ -121,7 +126,7 @@ export const startPolicy = defineOperation({
       .max(planHashLengthMax)
       .describe('From the preview. If the plan has changed since, the start is refused.'),
   }),
-  answer: { status: 200, body: RolloutStatusBody },
+  answer: { status: 200, body: RolloutStatus },
   errors: policyErrors,
   source: 'P15: also when the last rollout to this build was aborted or rolled back; may take minutes',
 });

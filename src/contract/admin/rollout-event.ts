@@ -19,9 +19,12 @@ export const RolloutEventBody = namedObject('RolloutEvent', 'One event: who, wha
   collectorName: z.string().exactOptional(),
   taskId: z.string().exactOptional(),
   attempt: Count.exactOptional(),
-  durationMs: z.number().exactOptional(),
-  seenDelayMs: z.number().exactOptional(),
-  fromBuild: z.string().exactOptional(),
-  failureClass: z.string().exactOptional(),
+  durationMs: z.number().exactOptional().describe('For an end: since the first create request.'),
+  seenDelayMs: z
+    .number()
+    .exactOptional()
+    .describe('The maximum delay after which the end of a task was noticed.'),
+  fromBuild: z.string().exactOptional().describe('For a success: the build that was replaced.'),
+  failureClass: z.string().exactOptional().describe('For a retry or an end: the class that led to it.'),
 });
 export type RolloutEventBody = z.infer<typeof RolloutEventBody>;

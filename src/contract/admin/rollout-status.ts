@@ -7,28 +7,28 @@ import {
   upgradeReasonKinds,
 } from '../../base/vocabulary.ts';
 import {
-  BuildHoldBody,
+  BuildHold,
   Count,
   Counts,
+  DriftStatus,
   FailureClassName,
   Instant,
-  LeftBehindBody,
-  LeftOutBody,
   listOf,
   namedObject,
-  PlanDriftBody,
   RolloutStateName,
   RolloutVerbName,
   rowsOf,
-  StrataStatusBody,
+  ShownLeftBehind,
+  ShownLeftOut,
+  StrataStatus,
   UpgradeStateName,
-  WaveStatusBody,
-  WindowStatusBody,
+  WaveStatus,
+  WindowStatus,
 } from './status-parts.ts';
 
 const OthersCount = Count.describe('Those not in any listed one.');
 
-const CauseBody = namedObject('Cause', 'Upgrades alike in kind, class and message.', {
+const Cause = namedObject('Cause', 'Upgrades alike in kind, class and message.', {
   kind: z
     .enum(['failed', 'timedOut', 'unconfirmed', 'retrying', 'notAlive', 'inUpgrade', 'withdrawn'])
     .describe('`notAlive` and `inUpgrade`: why an upgrade is deferred.'),
@@ -41,14 +41,15 @@ const CauseBody = namedObject('Cause', 'Upgrades alike in kind, class and messag
   otherStrata: z.object({ count: OthersCount, strata: Count }),
   names: listOf(z.string()).describe('Of some collectors.'),
 });
+export type Cause = z.infer<typeof Cause>;
 
-const CauseGroupBody = namedObject(
+const CauseGroup = namedObject(
   'CauseGroup',
   'Why upgrades failed, are retried, are deferred, or were withdrawn.',
   {
     of: z.enum(['failed', 'retrying', 'deferred', 'withdrawn']),
     total: Count.describe('The sum of all causes and of the others.'),
-    causes: listOf(CauseBody).describe('The most frequent first; five at most.'),
+    causes: listOf(Cause).describe('The most frequent first; five at most.'),
     others: z.object({
       count: OthersCount,
       causes: Count.describe('How many causes these have, as far as they were read.'),
@@ -56,8 +57,9 @@ const CauseGroupBody = namedObject(
     }),
   },
 );
+export type CauseGroup = z.infer<typeof CauseGroup>;
 
-const OutageBody = namedObject('Outage', 'Why no requests are being sent.', {
+const Outage = namedObject('Outage', 'Why no requests are being sent.', {
   kind: z.enum(['rateLimited', 'signInThrottled', 'serviceDown']),
   reason: z.string(),
   detail: z.string().nullable().describe('The last failure; null for a pause.'),
@@ -66,27 +68,26 @@ const OutageBody = namedObject('Outage', 'Why no requests are being sent.', {
     'When the pause ends, or the next attempt is due; null: an attempt is in flight.',
   ),
 });
+export type Outage = z.infer<typeof Outage>;
 
-const ApiBudgetStatusBody = namedObject(
-  'ApiBudgetStatus',
-  'The API budget of all daemons with the access key.',
-  {
-    requestsPerSecond: z.number().describe('Requests sent, averaged over the last minute.'),
-    requestsPerSecondNow: z
-      .number()
-      .describe('The rate that may be used now. It is below the maximum for some minutes after each 429.'),
-    requestsPerSecondMax: z.number().describe('The configured rate.'),
-    rateLimited: Count.describe('429s in the last hour; simultaneous ones count as one.'),
-    outage: OutageBody.nullable(),
-  },
-);
+const ApiBudgetStatus = namedObject('ApiBudgetStatus', 'The API budget of all daemons with the access key.', {
+  requestsPerSecond: z.number().describe('Requests sent, averaged over the last minute.'),
+  requestsPerSecondNow: z
+    .number()
+    .describe('The rate that may be used now. It is below the maximum for some minutes after each 429.'),
+  requestsPerSecondMax: z.number().describe('The configured rate.'),
+  rateLimited: Count.describe('429s in the last hour; simultaneous ones count as one.'),
+  outage: Outage.nullable(),
+});
+export type ApiBudgetStatus = z.infer<typeof ApiBudgetStatus>;
 
-const HeadlineBody = namedObject('Headline', 'The state of a rollout for people, in one kind.', {
+const Headline = namedObject('Headline', 'The state of a rollout for people, in one kind.', {
   kind: z.enum(headlineKinds),
   needsPerson: z.boolean().describe('True when it does not continue until a person acts.'),
 });
+export type Headline = z.infer<typeof Headline>;
 
-const WaitsForBody = namedObject('WaitsFor', 'What a running rollout waits for while nothing is in flight.', {
+const WaitsFor = namedObject('WaitsFor', 'What a running rollout waits for while nothing is in flight.', {
   kind: z
     .enum(['window', 'collectors', 'inventory'])
     .describe(
@@ -94,20 +95,22 @@ const WaitsForBody = namedObject('WaitsFor', 'What a running rollout waits for w
     ),
   until: Instant.nullable().describe('Null: unknown.'),
 });
+export type WaitsFor = z.infer<typeof WaitsFor>;
 
 const AttributedFailures = { failed: Count, tried: Count };
-const SharedAttributeBody = namedObject('SharedAttribute', 'What the failures have in common.', {
+const SharedAttribute = namedObject('SharedAttribute', 'What the failures have in common.', {
   attributes: rowsOf({ key: z.string(), value: z.string() }).describe('One or two. A value may end in `*`.'),
   ...AttributedFailures,
   elsewhere: z.object(AttributedFailures),
   share: z.number().describe('The share of planned collectors that have them.'),
 });
+export type SharedAttribute = z.infer<typeof SharedAttribute>;
 
 const EtaFigures = {
   plusMinusMs: z.number().describe('Half the width of the expected range.'),
   requests: Count,
 };
-const EtaBody = z
+const Eta = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('at'), at: Instant, ...EtaFigures }).describe('Includes known pauses.'),
     z
@@ -135,25 +138,28 @@ const EtaBody = z
     }),
   ])
   .meta({ id: 'Eta', description: 'When a rollout is expected to end.' });
+export type Eta = z.infer<typeof Eta>;
 
-const HeldForBody = namedObject('HeldFor', 'What a held rollout waits for.', {
+const HeldFor = namedObject('HeldFor', 'What a held rollout waits for.', {
   kind: z.enum(['evidence']).describe('No collector of the wave is upgraded, and none can be upgraded now.'),
   wave: Count.describe('Index of the wave in the plan.'),
 });
+export type HeldFor = z.infer<typeof HeldFor>;
 
-const BlockerBody = namedObject('Blocker', 'Why nothing more starts right now.', {
+const ShownBlocker = namedObject('Blocker', 'Why nothing more starts right now.', {
   kind: z.enum(blockerKinds),
   reason: z.string().describe('The same for people, with figures.'),
   until: Instant.nullable().describe('When it may end by itself, if known.'),
 });
+export type ShownBlocker = z.infer<typeof ShownBlocker>;
 
-export const RolloutStatusBody = namedObject('RolloutStatus', 'The status of a rollout.', {
+export const RolloutStatus = namedObject('RolloutStatus', 'The status of a rollout.', {
   id: z.string(),
   kind: z.enum(['upgrade', 'rollback']),
   rollbackOf: z.string().nullable().describe('For a rollback: the original rollout.'),
   rollbackId: z.string().nullable().describe('Its rollback, once that has started.'),
   policy: z.string(),
-  headline: HeadlineBody,
+  headline: Headline,
   state: RolloutStateName,
   reason: z.string(),
   reasonKind: z.enum(rolloutReasonKinds),
@@ -161,7 +167,7 @@ export const RolloutStatusBody = namedObject('RolloutStatus', 'The status of a r
     .int()
     .nullable()
     .describe('The number of the current hold or pause, which `resume` names; null without one.'),
-  heldFor: HeldForBody.nullable().describe(
+  heldFor: HeldFor.nullable().describe(
     'Set while a hold ends by itself when this occurs. A pause clears it.',
   ),
   account: z
@@ -177,12 +183,12 @@ export const RolloutStatusBody = namedObject('RolloutStatus', 'The status of a r
     ),
   targetBuild: z.string(),
   backTo: listOf(z.string()).describe('For a rollback: the builds it goes back to, most frequent first.'),
-  leftBehind: listOf(LeftBehindBody).describe(
+  leftBehind: listOf(ShownLeftBehind).describe(
     'Collectors that a rollback does not roll back, and why. Also shown for the original rollout.',
   ),
   fromBuilds: listOf(z.string()),
   planHash: z.string(),
-  drift: PlanDriftBody.nullable().describe(
+  drift: DriftStatus.nullable().describe(
     'While the plan waits for approval: how the fleet has changed since the previous plan.',
   ),
   startedBy: z.string(),
@@ -190,30 +196,30 @@ export const RolloutStatusBody = namedObject('RolloutStatus', 'The status of a r
   endedAt: Instant.nullable(),
   planned: Count,
   counts: Counts,
-  causes: listOf(CauseGroupBody).describe('Groups without an upgrade are left out.'),
-  sharedAttribute: SharedAttributeBody.nullable().describe('Null: nothing beyond chance.'),
+  causes: listOf(CauseGroup).describe('Groups without an upgrade are left out.'),
+  sharedAttribute: SharedAttribute.nullable().describe('Null: nothing beyond chance.'),
   unweighedFields: listOf(z.string()).describe(
     'Fields that the plan has no room for. Failures are not weighed by them. The most telling first.',
   ),
-  leftOut: listOf(LeftOutBody),
+  leftOut: listOf(ShownLeftOut),
   inFlight: Count,
   concurrency: Count,
   lostWeight: z.number().describe('How many failures a collector counts as when it did not come back.'),
-  eta: EtaBody.nullable().describe('When it is expected to end; null once it has.'),
-  api: ApiBudgetStatusBody.nullable().describe(
+  eta: Eta.nullable().describe('When it is expected to end; null once it has.'),
+  api: ApiBudgetStatus.nullable().describe(
     'The budget that all rollouts share; null for one that has ended.',
   ),
-  window: WindowStatusBody.nullable().describe(
+  window: WindowStatus.nullable().describe(
     "In the policy's time zone; null when upgrades may start at any time.",
   ),
-  buildHold: BuildHoldBody.nullable().describe('Set while the target build is held.'),
-  strata: StrataStatusBody,
-  waves: listOf(WaveStatusBody),
-  waitsFor: WaitsForBody.nullable(),
-  blockers: listOf(BlockerBody).describe('Why nothing more starts now; empty when an upgrade can start.'),
+  buildHold: BuildHold.nullable().describe('Set while the target build is held.'),
+  strata: StrataStatus,
+  waves: listOf(WaveStatus),
+  waitsFor: WaitsFor.nullable(),
+  blockers: listOf(ShownBlocker).describe('Why nothing more starts now; empty when an upgrade can start.'),
   verbs: listOf(RolloutVerbName).describe('Verbs that are allowed now.'),
 });
-export type RolloutStatusBody = z.infer<typeof RolloutStatusBody>;
+export type RolloutStatus = z.infer<typeof RolloutStatus>;
 
 export const UpgradeBody = namedObject('Upgrade', "One collector's passage through a rollout.", {
   collectorId: z.number(),

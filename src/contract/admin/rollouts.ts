@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineOperation, integerText } from '../operation.ts';
 import { eventsDefault, eventsMax } from './event-limits.ts';
 import { RolloutEventBody } from './rollout-event.ts';
-import { RolloutStatusBody, UpgradeBody } from './rollout-status.ts';
+import { RolloutStatus, UpgradeBody } from './rollout-status.ts';
 import { listOf, RolloutVerbName, UpgradeStateName } from './status-parts.ts';
 
 // Pages are limited, so that no response grows with the fleet.
@@ -51,7 +51,7 @@ export const listRollouts = defineOperation({
   answer: {
     status: 200,
     body: z.object({
-      rollouts: listOf(RolloutStatusBody),
+      rollouts: listOf(RolloutStatus),
       next: z.string().nullable().optional().describe('`before` of the next page; null: no more pages.'),
     }),
   },
@@ -65,7 +65,7 @@ export const getRollout = defineOperation({
   summary: 'Get the status of a rollout',
   route: 'GET /rollouts/{id}',
   params: rolloutId,
-  answer: { status: 200, body: RolloutStatusBody },
+  answer: { status: 200, body: RolloutStatus },
   errors: ['notFound', 'unavailable'],
   source: 'DESIGN §5, HTTP',
 });

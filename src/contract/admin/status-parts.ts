@@ -11,8 +11,8 @@ import {
   waveStates,
 } from '../../base/vocabulary.ts';
 
-// Parts of rollouts in the admin API. The kinds come from `base/vocabulary.ts`, as in the core. The shapes are those of the
-// core, which this layer may not import: a test asserts that both agree.
+// Parts of rollouts in the admin API. The kinds come from `base/vocabulary.ts`, as in the core. The core and the operations
+// infer the types of what they show from these schemas.
 
 /** An object with a name and a description in the API's document. */
 export function namedObject<Shape extends z.ZodRawShape>(id: string, description: string, shape: Shape) {
@@ -53,14 +53,15 @@ export const FailureClassName = z.enum(upgradeFailureClasses).meta({
     'The kind of failure. `permanent`: retries would not have helped. `retry`: all attempts failed.',
 });
 
-export const BuildHoldBody = namedObject('BuildHold', 'A build that no policy may install.', {
+export const BuildHold = namedObject('BuildHold', 'A build that no policy may install.', {
   build: z.string(),
   by: z.string(),
   reason: z.string(),
   at: Instant,
 });
+export type BuildHold = z.infer<typeof BuildHold>;
 
-const GateStatusBody = z
+const GateStatus = z
   .object({
     name: z.string(),
     verdict: z.enum(gateVerdicts),
@@ -70,8 +71,9 @@ const GateStatusBody = z
     dryRun: z.boolean().describe('Shows its value, but decides nothing.'),
   })
   .meta({ id: 'GateStatus' });
+export type GateStatus = z.infer<typeof GateStatus>;
 
-export const WaveStatusBody = z
+export const WaveStatus = z
   .object({
     name: z.string(),
     size: Count.describe('Members when it was planned, and late joiners.'),
@@ -86,22 +88,24 @@ export const WaveStatusBody = z
       .number()
       .describe('Weighted failures that a resume or a release acknowledged. They no longer count.'),
     setAside: Count.describe('Members of held strata that wait for a release.'),
-    gates: listOf(GateStatusBody),
+    gates: listOf(GateStatus),
     openedAt: Instant.nullable(),
     soakEndsAt: Instant.nullable(),
     passedAt: Instant.nullable(),
     waits: z.string().nullable().describe('What it waits for; null when it does not wait.'),
   })
   .meta({ id: 'WaveStatus' });
+export type WaveStatus = z.infer<typeof WaveStatus>;
 
-export const PlanDriftBody = namedObject('PlanDrift', 'How a plan differs from the previous one.', {
+export const DriftStatus = namedObject('PlanDrift', 'How a plan differs from the previous one.', {
   from: z.string().describe('Hash of the plan before.'),
   joined: Count,
   left: Count,
   words: z.string(),
 });
+export type DriftStatus = z.infer<typeof DriftStatus>;
 
-export const WindowStatusBody = z
+export const WindowStatus = z
   .object({
     isOpen: z.boolean(),
     until: Instant.nullable().describe('When that changes next; null: not within a year.'),
@@ -110,8 +114,9 @@ export const WindowStatusBody = z
     ownZones: z.boolean().describe("Some windows use each collector's own time zone."),
   })
   .meta({ id: 'WindowStatus' });
+export type WindowStatus = z.infer<typeof WindowStatus>;
 
-export const StrataStatusBody = z
+export const StrataStatus = z
   .object({
     total: Count,
     held: rowsOf({
@@ -127,14 +132,16 @@ export const StrataStatusBody = z
       .describe('Strata without members in any wave before the last, with some labels.'),
   })
   .meta({ id: 'StrataStatus' });
+export type StrataStatus = z.infer<typeof StrataStatus>;
 
-export const LeftOutBody = namedObject('LeftOut', 'Collectors that a plan leaves out, for one reason.', {
+export const ShownLeftOut = namedObject('LeftOut', 'Collectors that a plan leaves out, for one reason.', {
   kind: z.enum([...planExclusions, 'leftFleet']),
   reason: z.string().describe('The same for people.'),
   count: Count,
 });
+export type ShownLeftOut = z.infer<typeof ShownLeftOut>;
 
-export const LeftBehindBody = namedObject(
+export const ShownLeftBehind = namedObject(
   'LeftBehind',
   'Collectors that a rollback does not roll back, for one reason.',
   {
@@ -144,3 +151,4 @@ export const LeftBehindBody = namedObject(
     names: listOf(z.string()).describe('Of some: `web-1 (had 19.441-2)`.'),
   },
 );
+export type ShownLeftBehind = z.infer<typeof ShownLeftBehind>;

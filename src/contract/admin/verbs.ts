@@ -1,20 +1,21 @@
 import { z } from 'zod';
 import { upgradeFailureClasses } from '../../base/vocabulary.ts';
 import { defineOperation, integerText } from '../operation.ts';
-import { RolloutStatusBody } from './rollout-status.ts';
+import { RolloutStatus } from './rollout-status.ts';
 import { rolloutId } from './rollouts.ts';
-import { LeftBehindBody, listOf, namedObject, rowsOf, WindowStatusBody } from './status-parts.ts';
+import { listOf, namedObject, rowsOf, ShownLeftBehind, WindowStatus } from './status-parts.ts';
 import { VerbBody, whyAndWho } from './verb-body.ts';
 
 const Count = z.number().int().nonnegative();
 
 /** The numbers of a preview, which the request repeats (P15). */
-const ShownRollbackBody = namedObject('ShownRollback', 'The numbers of the preview that is confirmed.', {
+const ShownRollback = namedObject('ShownRollback', 'The numbers of the preview that is confirmed.', {
   collectors: Count.describe('Collectors that go back, as they were shown.'),
   leftBehind: Count.describe('Collectors that stay, as they were shown.'),
 });
+export type ShownRollback = z.infer<typeof ShownRollback>;
 
-const RollbackPreviewBody = namedObject('RollbackPreview', 'What a rollback would do now.', {
+const RollbackPreview = namedObject('RollbackPreview', 'What a rollback would do now.', {
   rollout: z.string(),
   collectors: Count.describe('Collectors that go back.'),
   running: Count.describe('How many of these are still being upgraded. Each of these upgrades ends first.'),
@@ -27,7 +28,7 @@ const RollbackPreviewBody = namedObject('RollbackPreview', 'What a rollback woul
   builds: rowsOf({ build: z.string(), count: Count }).describe(
     'The builds that they go back to, most frequent first.',
   ),
-  leftBehind: listOf(LeftBehindBody),
+  leftBehind: listOf(ShownLeftBehind),
   waves: rowsOf({
     name: z.string(),
     size: Count.nullable().describe('The maximum size; null: known once it is planned.'),
@@ -36,8 +37,9 @@ const RollbackPreviewBody = namedObject('RollbackPreview', 'What a rollback woul
   }),
   concurrency: Count,
   caps: rowsOf({ key: z.string(), cap: Count }),
-  window: WindowStatusBody.nullable().describe('null: upgrades may start at any time.'),
+  window: WindowStatus.nullable().describe('null: upgrades may start at any time.'),
 });
+export type RollbackPreview = z.infer<typeof RollbackPreview>;
 
 const textLengthMax = 200;
 const failureWordLengthMax = 500;
@@ -102,7 +104,7 @@ const RepairBody = naming(toRepair, {
 const RollbackBody = z
   .object({
     ...whyAndWho,
-    shown: ShownRollbackBody.exactOptional().describe(
+    shown: ShownRollback.exactOptional().describe(
       'The numbers that the preview showed (`rollback-preview`). A request with other numbers is refused.',
     ),
     now: z
@@ -127,7 +129,7 @@ const verb = <const Name extends string, Body>({
     ...draft,
     route: `POST /rollouts/{id}/${segment}`,
     params: rolloutId,
-    answer: { status: 200, body: RolloutStatusBody },
+    answer: { status: 200, body: RolloutStatus },
     errors: ['notFound', 'refused', 'unavailable'],
     // Repeating a verb changes nothing (DESIGN §5, HTTP).
     idempotent: true,
@@ -182,7 +184,7 @@ export const previewRollback = defineOperation({
   summary: 'Preview a rollback',
   route: 'GET /rollouts/{id}/rollback-preview',
   params: rolloutId,
-  answer: { status: 200, body: RollbackPreviewBody },
+  answer: { status: 200, body: RollbackPreview },
   errors: ['notFound', 'refused', 'unavailable'],
   source: 'P15: what a rollback would do now; the request names its numbers',
 });

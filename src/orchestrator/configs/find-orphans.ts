@@ -1,14 +1,6 @@
-import type { RolloutState } from '../../rollout/model/rollout.ts';
+import type { OrphanedRollout } from '../../contract/admin/policies.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { PolicyClaims } from '../records/policy-claims.ts';
-
-/** An open rollout whose policy is not in the config: it waits until the policy is back, or until a person aborts it. */
-export interface OrphanedRollout {
-  readonly id: string;
-  readonly policy: string;
-  /** An end state while running upgrades are watched to their end. */
-  readonly state: RolloutState;
-}
 
 export interface FindOrphansParts {
   readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadRollout'>;

@@ -1,8 +1,8 @@
+import type { FollowedConfig } from '../../contract/admin/reload.ts';
 import { isForeign } from '../../rollout/model/account.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
-import type { FollowedConfig } from '../../rollout/reload/policy-difference.ts';
 import { type ChangeRolloutParts, stopRollout } from '../records/change-rollout.ts';
 import type { Configs } from './configs.ts';
 

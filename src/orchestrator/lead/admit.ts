@@ -1,8 +1,8 @@
+import type { CollectorHold } from '../../contract/admin/holds.ts';
 import type { Action } from '../../rollout/decision/decision.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
-import type { CollectorHold } from '../ports/fleet-register.ts';
 import type { Fence, StepQueue } from '../ports/leader.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf, recordFacts } from '../records/change-upgrade.ts';

@@ -1,12 +1,12 @@
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import type { Sleep } from '../../base/waiting.ts';
+import type { ApiBudgetStatus } from '../../contract/admin/rollout-status.ts';
 import type { Notice } from '../../rollout/model/notice.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { dueOfRollout } from '../../rollout/notices/due-notices.ts';
 import { dueOfPolicy } from '../../rollout/notices/due-of-policy.ts';
 import { receiversOf } from '../../rollout/notices/next-delivery.ts';
-import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
 import type { CauseUpgrades } from '../../rollout/status/causes.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';

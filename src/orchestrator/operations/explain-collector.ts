@@ -1,4 +1,5 @@
 import { nearestNames } from '../../base/names.ts';
+import type { Explanation, PastUpgrade } from '../../contract/admin/collector-explanation.ts';
 import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -20,7 +21,7 @@ import {
   findPlannedCollector,
   namesNear,
 } from './find-collector.ts';
-import type { ExplainResult, Explanation, PastUpgrade } from './operations.ts';
+import type { ExplainResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 
 // Rollouts of each policy: months of nights, in a few reads.

@@ -1,9 +1,9 @@
 import { nearestNames, parseCollectorId } from '../../base/names.ts';
+import type { Outage } from '../../contract/admin/rollout-status.ts';
 import { unaskedWords } from '../../rollout/messages/explanations.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
-import type { Outage } from '../../rollout/status/api-budget-status.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { outageWaitMaxMs } from '../ports/api-budget.ts';
 import type { OperationsParts } from './operations-parts.ts';

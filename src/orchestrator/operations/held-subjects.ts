@@ -1,6 +1,6 @@
 import { parseBuildVersion } from '../../base/build-version.ts';
 import { nearestTexts, parseCollectorId } from '../../base/names.ts';
-import type { HoldNote } from '../../rollout/messages/hold-command-notes.ts';
+import type { HeldSubject, HoldNote } from '../../contract/admin/holds.ts';
 import {
   type Attribute,
   formatAttributes,
@@ -11,7 +11,7 @@ import { findStratum } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, UnreadableRecord } from '../../rollout/model/rollout.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
 import { askForCollector, findPlannedCollector, namesNear } from './find-collector.ts';
-import type { HeldSubject, HoldResult } from './operations.ts';
+import type { HoldResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 
 type Found =

@@ -1,4 +1,5 @@
 import { invariant } from '../../base/assert.ts';
+import type { HeldSubject, HeldThings } from '../../contract/admin/holds.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
 import { stratumWhyWords } from '../../rollout/messages/stratum-reasons.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
@@ -9,7 +10,7 @@ import type { HoldEntry } from '../ports/fleet-register.ts';
 import { changeRollout, stopRollout, waitForLeavingCreates } from '../records/change-rollout.ts';
 import { recordFact } from '../records/change-upgrade.ts';
 import { findSubjects, noteOfBuild } from './held-subjects.ts';
-import type { HeldSubject, HeldThings, HoldRequest, HoldResult } from './operations.ts';
+import type { HoldRequest, HoldResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 
 /** Holds a build over all policies, a collector over all rollouts, or a stratum or a group in the rollouts that have it. */

@@ -1,10 +1,11 @@
 import { invariant } from '../../base/assert.ts';
+import type { HeldThings } from '../../contract/admin/holds.ts';
+import type { PolicyStatuses } from '../../contract/admin/policies.ts';
+import type { ReloadChanges } from '../../contract/admin/reload.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { isRolloutId, parseRolloutId } from '../../rollout/model/rollout-id.ts';
-import type { ReloadChanges } from '../../rollout/reload/policy-difference.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { RolloutsPage } from '../ports/rollout-store.ts';
-import type { PolicyStatuses } from './list-policies.ts';
-import type { ExplainResult, HeldThings, HoldResult, Operations, RolloutStatusPage } from './operations.ts';
+import type { ExplainResult, HoldResult, Operations, RolloutStatusPage } from './operations.ts';
 import type { ReloadPreviewResult, ReloadResult } from './reload.ts';
 
 /** The operations of one account. */

@@ -1,48 +1,18 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
+import type { PolicyStatuses } from '../../contract/admin/policies.ts';
 import { settingsWords } from '../../rollout/messages/configs.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd } from '../../rollout/model/rollout.ts';
 import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
-import type { ShownConfigStatus } from '../../rollout/reload/newest-config.ts';
 import type { Configs } from '../configs/configs.ts';
-import { type FindOrphansParts, findOrphans, type OrphanedRollout } from '../configs/find-orphans.ts';
+import { type FindOrphansParts, findOrphans } from '../configs/find-orphans.ts';
 import {
   lastGoodScan,
   latestScan,
   type ScanBook,
   type ScanEntry,
   type ScanForecast,
-  type ScanOutcome,
 } from '../ports/scan-book.ts';
-
-/** The scans of a policy. */
-export interface PolicyStatus {
-  readonly policy: string;
-  /** null before the first one. */
-  readonly lastScan: { readonly at: EpochMs; readonly outcome: ScanOutcome; readonly reason: string } | null;
-  /** When the last scan without failure was. */
-  readonly lastGoodAt: EpochMs | null;
-  /** By its schedule, or sooner after a failed scan. */
-  readonly nextScanAt: EpochMs | null;
-  /** How the config of the answering daemon differs from those of the others. */
-  readonly config: ShownConfigStatus;
-}
-
-export interface PolicyStatuses {
-  /** The policies of the config, in its order. */
-  readonly policies: readonly PolicyStatus[];
-  readonly orphans: readonly OrphanedRollout[];
-  /** Why Redis allows the answering daemon no work; absent while it does. */
-  readonly notReady?: string;
-  /** The mistakes in the config file, while the answering daemon uses the last valid config; absent: none. */
-  readonly configProblem?: string;
-  /** How the config of the answering daemon differs from those of the others outside of the policies; absent: it does not. */
-  readonly configDifference?: string;
-  /** Failing receivers of notifications, one sentence for each; absent: none. */
-  readonly notificationProblems?: readonly string[];
-  /** Where reports of ended rollouts are written, and why this daemon cannot; absent: nowhere. */
-  readonly reports?: { readonly directory: string; readonly problem?: string };
-}
 
 export interface ListPoliciesParts extends FindOrphansParts {
   readonly clock: Clock;

@@ -1,8 +1,8 @@
+import type { ApiBudgetStatus, RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { refusalWords } from '../../rollout/messages/refusals.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
-import { describeRollout, type RolloutStatus } from '../../rollout/status/status.ts';
+import { describeRollout } from '../../rollout/status/status.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import { findOrphans } from '../configs/find-orphans.ts';
 import { eventsReadMax } from '../ports/rollout-store.ts';

@@ -1,24 +1,19 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { ExplanationKind } from '../../base/vocabulary.ts';
-import type { HoldNote, UnknownSubject } from '../../rollout/messages/hold-command-notes.ts';
-import type { Attribute } from '../../rollout/model/attributes.ts';
+import type { CollectorExplanation } from '../../contract/admin/collector-explanation.ts';
+import type { RolloutCourse } from '../../contract/admin/course.ts';
+import type { AuditEntry, HeldThings, HoldAnswer } from '../../contract/admin/holds.ts';
+import type { PolicyStatuses } from '../../contract/admin/policies.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { RollbackPreview } from '../../contract/admin/verbs.ts';
+import type { UnknownSubject } from '../../rollout/messages/hold-command-notes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
-import type { BuildHold } from '../../rollout/model/rollout.ts';
-import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
-import type { SelectionRule } from '../../rollout/planning/selector.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { ReportFormat } from '../../rollout/report/write-report.ts';
-import type { AttemptStatus } from '../../rollout/status/attempt-status.ts';
-import type { RolloutCourse } from '../../rollout/status/course.ts';
-import type { UpgradeExplanation } from '../../rollout/status/explain.ts';
-import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
-import type { AuditEntry, CollectorHold } from '../ports/fleet-register.ts';
 import type { RolloutsPage, UpgradePage } from '../ports/rollout-store.ts';
-import type { PolicyStatuses } from './list-policies.ts';
 import type { ReloadPreviewResult, ReloadRequest, ReloadResult } from './reload.ts';
 import type { FoundUpgrades, UpgradeSearch } from './search-upgrades.ts';
 import type { StartPreviewResult, StartRequest, StartResult } from './start-policy.ts';
@@ -92,85 +87,15 @@ export interface HoldRequest {
   readonly reason: string;
 }
 
-export type HeldSubject =
-  | { readonly kind: 'build'; readonly build: string }
-  | { readonly kind: 'collector'; readonly collectorId: number; readonly name: string }
-  | {
-      readonly kind: 'stratum';
-      readonly label: string;
-      readonly rolloutId: string;
-      /** For a group that is not a stratum yet: the attributes that its collectors share. */
-      readonly attributes?: readonly Attribute[];
-    };
-
 export type HoldResult =
-  | {
-      readonly kind: 'done' | 'unchanged';
-      readonly subject: HeldSubject;
-      readonly note?: HoldNote;
-    }
+  | HoldAnswer
   /** No subject has this name. */
   | { readonly kind: 'unknown'; readonly why: UnknownSubject }
   /** The service had to be asked, and did not answer. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
-/** Everything that is held, and by whom. */
-export interface HeldThings {
-  readonly builds: readonly BuildHold[];
-  readonly collectors: readonly CollectorHold[];
-  readonly strata: ReadonlyArray<{
-    readonly policy: string;
-    readonly rolloutId: string;
-    /** The rollout that holds it has ended. */
-    readonly isEnded: boolean;
-    readonly label: string;
-    readonly reason: string;
-    readonly by: string;
-    readonly at: EpochMs;
-  }>;
-}
-
-/** The state of a collector in one policy, and its reason. */
-export interface Explanation extends UpgradeExplanation {
-  readonly kind: ExplanationKind;
-  readonly policy: string;
-  readonly rollout: string | null;
-  readonly wave: string | null;
-  readonly state: UpgradeState | null;
-  /** The target build; null: unknown, or none. */
-  readonly target: string | null;
-  /** The label of its stratum; null: unknown. */
-  readonly stratum: string | null;
-  /** Its attempts in the running rollout, oldest first. */
-  readonly attempts: readonly AttemptStatus[];
-  /** The rule of the policy's selection that leaves it out. */
-  readonly rule: SelectionRule | null;
-}
-
-/** An upgrade of a collector in an earlier rollout. */
-export interface PastUpgrade {
-  readonly rollout: string;
-  readonly policy: string;
-  readonly kind: 'upgrade' | 'rollback';
-  readonly state: UpgradeState;
-  readonly fromBuild: string;
-  readonly toBuild: string;
-  /** When it ended; null if the rollout ended first. */
-  readonly at: EpochMs | null;
-  readonly reason: string;
-  readonly attempts: readonly AttemptStatus[];
-}
-
 export type ExplainResult =
-  | {
-      readonly kind: 'explained';
-      readonly collectorId: number;
-      readonly collectorName: string;
-      readonly build: string;
-      readonly explanations: readonly Explanation[];
-      /** Newest first, from the latest stored rollouts of each policy. */
-      readonly history: readonly PastUpgrade[];
-    }
+  | ({ readonly kind: 'explained' } & CollectorExplanation)
   /** `nearest`: similar names. */
   | { readonly kind: 'unknownCollector'; readonly nearest: readonly string[] }
   | { readonly kind: 'unavailable'; readonly reason: string };

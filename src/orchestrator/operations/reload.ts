@@ -1,4 +1,5 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
+import type { FollowedConfig, ReloadChanges } from '../../contract/admin/reload.ts';
 import {
   configWords,
   reloadWords,
@@ -8,11 +9,7 @@ import {
 import { isForeign } from '../../rollout/model/account.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { withCurrentLimits } from '../../rollout/reload/follow-config.ts';
-import {
-  compareConfigs,
-  type FollowedConfig,
-  type ReloadChanges,
-} from '../../rollout/reload/policy-difference.ts';
+import { compareConfigs } from '../../rollout/reload/policy-difference.ts';
 import type { Configs } from '../configs/configs.ts';
 import { type FollowConfigsParts, followConfigs } from '../configs/follow-configs.ts';
 import type { NamedConfig } from '../ports/config-register.ts';

@@ -1,29 +1,16 @@
 import { notInConfig } from '../../base/names.ts';
 import type { EpochMs } from '../../base/time.ts';
+import type { StartPreview } from '../../contract/admin/policies.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { assessCalendar } from '../../rollout/calendar/calendar.ts';
 import { closedWords } from '../../rollout/messages/blockers.ts';
-import { type ShownLeftOut, showLeftOut } from '../../rollout/messages/exclusions.ts';
+import { showLeftOut } from '../../rollout/messages/exclusions.ts';
 import { otherPlanWords } from '../../rollout/messages/plans.ts';
 import { type ScanResult, scanWords } from '../../rollout/messages/scans.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { previewRollout, type ScanParts, startRollout } from '../scan/scan.ts';
-
-/** The rollout that `start` would start now. */
-export interface StartPreview {
-  readonly policy: string;
-  readonly planHash: string;
-  readonly targetBuild: string;
-  readonly planned: number;
-  readonly waves: ReadonlyArray<{ readonly name: string; readonly size: number }>;
-  readonly leftOut: readonly ShownLeftOut[];
-  /** The plan then waits for `approve`. */
-  readonly approval: boolean;
-  /** In the policy's time zone. `until`: when that changes; null if not within 400 days. */
-  readonly window: { readonly isOpen: boolean; readonly until: EpochMs | null; readonly reason: string };
-}
 
 export interface StartRequest {
   readonly policy: string;

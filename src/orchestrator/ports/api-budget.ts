@@ -1,5 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
-import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
+import type { ApiBudgetStatus } from '../../contract/admin/rollout-status.ts';
 
 /** Classes of requests, for the order in which they get places (DESIGN §3, The API budget). */
 export type BudgetClass = 'operator' | 'verify' | 'create' | 'poll' | 'page';

@@ -1,29 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { AuditEvent, HoldEvent } from '../../base/vocabulary.ts';
-import type { BuildHold } from '../../rollout/model/rollout.ts';
-
-/** An operator's hold on a collector. */
-export interface CollectorHold {
-  readonly collectorId: number;
-  /** Its name when it was held; absent if unknown. */
-  readonly name?: string;
-  readonly by: string;
-  readonly reason: string;
-  readonly at: EpochMs;
-}
-
-export interface AuditEntry {
-  readonly at: EpochMs;
-  /**
-   * `record.lost`: stored data was lost; the reason lists what, and what was restored. `config.reloaded`: a daemon read its
-   * config again; the reason lists the keys of each policy with their old and new values.
-   */
-  readonly event: AuditEvent;
-  /** The build, the collector's id, the rollout with its wave, or the stratum; after a data loss, the Redis. */
-  readonly subject: string;
-  readonly by: string;
-  readonly reason: string;
-}
+import type { HoldEvent } from '../../base/vocabulary.ts';
+import type { AuditEntry, CollectorHold } from '../../contract/admin/holds.ts';
+import type { BuildHold } from '../../contract/admin/status-parts.ts';
 
 /** Something was held or released. */
 export interface HoldEntry extends AuditEntry {

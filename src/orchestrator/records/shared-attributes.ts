@@ -1,6 +1,7 @@
 import { keepLatest } from '../../base/keep-latest.ts';
+import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import { total } from '../../rollout/decision/assess.ts';
-import { type AttributeTable, membersWith, type SharedAttribute } from '../../rollout/model/attributes.ts';
+import { type AttributeTable, membersWith } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { isFailed } from '../../rollout/model/upgrade.ts';
 import { findSharedAttribute } from '../../rollout/status/shared-attribute.ts';

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/time.ts';
+import type { Outage } from '../../contract/admin/rollout-status.ts';
 import type { ReadApiBudgetStatus } from '../../orchestrator/ports/api-budget.ts';
-import { type Outage, outageReasons } from '../../rollout/status/api-budget-status.ts';
+import { outageReasons } from '../../rollout/status/api-budget-status.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { apiBudgetKeys } from './ledger.ts';

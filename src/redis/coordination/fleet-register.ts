@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { auditEvents } from '../../base/vocabulary.ts';
-import type { AuditEntry, CollectorHold, FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
-import type { BuildHold } from '../../rollout/model/rollout.ts';
+import type { AuditEntry, CollectorHold } from '../../contract/admin/holds.ts';
+import type { BuildHold } from '../../contract/admin/status-parts.ts';
+import type { FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
 import { makeWriteMarks, pairsOf, rangeBound } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';

@@ -1,5 +1,6 @@
-import type { AuditEntry, CollectorHold, FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
-import type { BuildHold } from '../../rollout/model/rollout.ts';
+import type { AuditEntry, CollectorHold } from '../../contract/admin/holds.ts';
+import type { BuildHold } from '../../contract/admin/status-parts.ts';
+import type { FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
 
 /** A model of the register of records that belong to no rollout. */
 export function makeMemoryFleetRegister(): FleetRegister {

@@ -1,12 +1,14 @@
 import { assertNever } from '../../base/assert.ts';
 import { type EpochMs, earliest } from '../../base/time.ts';
+import type { HeldFor } from '../../contract/admin/rollout-status.ts';
+import type { BuildHold } from '../../contract/admin/status-parts.ts';
 import { isForeign } from '../model/account.ts';
 import {
   type ImplausibleInventory,
   implausibleHoldAfterMs,
   isImplausibleTooLong,
 } from '../model/assess-inventory.ts';
-import { type BuildHold, type HeldFor, isRolloutEnd, type RolloutView } from '../model/rollout.ts';
+import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { hasExcessAcknowledged } from './acknowledged-failures.ts';
 import { admit } from './admission.ts';
 import { type AssessedView, assess, countOpen } from './assess.ts';

@@ -1,6 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { SharedAttribute } from '../model/attributes.ts';
-import type { HeldFor } from '../model/rollout.ts';
+import type { HeldFor, SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import type { BreachCause, HoldCause } from '../model/stop-cause.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';

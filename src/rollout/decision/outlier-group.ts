@@ -1,4 +1,5 @@
-import { formatAttributes, type SharedAttribute } from '../model/attributes.ts';
+import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
+import { formatAttributes } from '../model/attributes.ts';
 import { findStratum } from '../model/plan-groups.ts';
 import type { HeldStratum, RolloutView } from '../model/rollout.ts';
 

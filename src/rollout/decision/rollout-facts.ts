@@ -1,10 +1,12 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { PolicyDifference } from '../../contract/admin/reload.ts';
+import type { HeldFor } from '../../contract/admin/rollout-status.ts';
 import type { AccountMark } from '../model/account.ts';
 import type { ImplausibleReading, InventoryBaseline } from '../model/assess-inventory.ts';
 import type { GateAnswers, SoakCheck } from '../model/gate-answers.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
-import type { Policy, PolicyDifference } from '../model/policy.ts';
-import type { HeldFor, HeldStratum, RolloutView } from '../model/rollout.ts';
+import type { Policy } from '../model/policy.ts';
+import type { HeldStratum, RolloutView } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 
 /** What happened to a rollout as a whole, and when. Only `evolveRollout` turns facts into state. */

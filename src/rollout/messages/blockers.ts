@@ -1,6 +1,7 @@
 import { someNames } from '../../base/names.ts';
-import { type EpochMs, formatDuration } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
 import type { BlockerKind } from '../../base/vocabulary.ts';
+import type { ShownBlocker } from '../../contract/admin/rollout-status.ts';
 import type { ClosedBy } from '../calendar/calendar.ts';
 import type { Blocker, WaveWaits } from '../decision/blocker.ts';
 import { implausibleHoldAfterMs } from '../model/assess-inventory.ts';
@@ -78,13 +79,6 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
     `the window${inZone(timeZone)} closes sooner than an upgrade is expected to take (${formatDuration(expectMs)})`,
   cap: ({ label, cap }) => `${label}: all slots of this cap (${cap}) are taken`,
 });
-
-/** A blocker as it is shown: its kind for programs, its reason for people. */
-export interface ShownBlocker {
-  readonly kind: BlockerKind;
-  readonly reason: string;
-  readonly until: EpochMs | null;
-}
 
 export function showBlocker(blocker: Blocker): ShownBlocker {
   return { kind: blocker.kind, reason: blockerWords(blocker), until: blocker.until };

@@ -1,11 +1,11 @@
 import type { RolloutState } from '../../base/vocabulary.ts';
-import type { PolicyDifference } from '../model/policy.ts';
-import type { SettingsDifference, ShownConfigStatus } from '../reload/newest-config.ts';
-import type { ReloadChanges } from '../reload/policy-difference.ts';
+import type { PolicyStatus } from '../../contract/admin/policies.ts';
+import type { PolicyDifference, ReloadChanges } from '../../contract/admin/reload.ts';
+import type { SettingsDifference } from '../reload/newest-config.ts';
 import { stateWords } from './sentences.ts';
 
 /** How this daemon's config differs from those of the other daemons, and what to do; undefined if all agree. */
-export function configWords(policy: string, status: ShownConfigStatus): string | undefined {
+export function configWords(policy: string, status: PolicyStatus['config']): string | undefined {
   const have = status.others === 1 ? '1 daemon has' : `${status.others} daemons have`;
   switch (status.kind) {
     case 'agreed':

@@ -1,5 +1,6 @@
 import { formatDuration } from '../../base/time.ts';
 import type { LeftBehindKind } from '../../base/vocabulary.ts';
+import type { ShownLeftBehind, ShownLeftOut } from '../../contract/admin/status-parts.ts';
 import type { LeftBehind, LeftBehindCollector, LeftBehindReason } from '../model/left-behind.ts';
 import type { LeftOutCount, LeftOutKind, NoTarget } from '../model/left-out.ts';
 import { makeWords } from './sentences.ts';
@@ -19,11 +20,6 @@ export const leftOutWords: Readonly<Record<LeftOutKind, string>> = {
   notOffered: 'the service does not offer it this upgrade (in an upgrade, or too old)',
   leftFleet: 'left the fleet',
 };
-
-/** The number of collectors left out for one reason: its kind for programs, its text for people. */
-export interface ShownLeftOut extends LeftOutCount {
-  readonly reason: string;
-}
 
 export function showLeftOut(counts: readonly LeftOutCount[]): readonly ShownLeftOut[] {
   return counts.map(({ kind, count }) => ({ kind, reason: leftOutWords[kind], count }));
@@ -62,15 +58,6 @@ export const noTargetWords = makeWords<NoTarget>({
     return `build ${build} has been known since ${known}, and will be ${formatDuration(ageMs)} old at ${due}`;
   },
 });
-
-/** Collectors that a rollback leaves on the new build, as shown to people. */
-export interface ShownLeftBehind {
-  readonly kind: LeftBehindKind;
-  readonly reason: string;
-  readonly count: number;
-  /** Names of the first few: `web-1 (had 19.441-2)`. */
-  readonly names: readonly string[];
-}
 
 export function showLeftBehind({ why, count, some }: LeftBehind): ShownLeftBehind {
   return { kind: why.kind, reason: leftBehindWords(why), count, names: some.map(collectorWords) };

@@ -1,18 +1,7 @@
-import type { EpochMs } from '../../base/time.ts';
+import type { HoldNote } from '../../contract/admin/holds.ts';
 import type { UnreadableRecord } from '../model/rollout.ts';
 import { unreadableWords } from './rollout-reasons.ts';
 import { makeWords } from './sentences.ts';
-
-/** A note for the operator about a completed hold or release. */
-export type HoldNote =
-  /** The service did not offer the build at the last scan, at this instant. */
-  | { readonly kind: 'buildNotOffered'; readonly seenAt: EpochMs; readonly nearest: readonly string[] }
-  /** The service has no installed collector with this id. */
-  | { readonly kind: 'collectorUnknown' }
-  /** No collector of the plan belongs to the stratum; a late joiner in it would be held. */
-  | { readonly kind: 'stratumEmpty'; readonly nearest: readonly string[] }
-  /** The rollout that held the stratum has ended: only the next rollout starts upgrades there. */
-  | { readonly kind: 'rolloutEnded' };
 
 /** A note as a sentence. */
 export const holdNoteWords = makeWords<HoldNote>({

@@ -1,4 +1,5 @@
-import type { Awaited, FailedSummary, Refusal, ShownRollback } from '../verbs/refusal.ts';
+import type { ShownRollback } from '../../contract/admin/verbs.ts';
+import type { Awaited, FailedSummary, Refusal } from '../verbs/refusal.ts';
 import { accountWords } from './accounts.ts';
 import { noTargetWords } from './exclusions.ts';
 import { driftWords } from './plans.ts';

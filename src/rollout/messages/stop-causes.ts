@@ -1,6 +1,7 @@
 import { formatDuration } from '../../base/time.ts';
+import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import { type Implausible, implausibleHoldAfterMs } from '../model/assess-inventory.ts';
-import { formatAttributes, type SharedAttribute } from '../model/attributes.ts';
+import { formatAttributes } from '../model/attributes.ts';
 import type { HoldCause, StopCause, WaveFailures } from '../model/stop-cause.ts';
 import { gateWords } from './gates.ts';
 import { counted, makeWords, type Sentences, stateWords } from './sentences.ts';

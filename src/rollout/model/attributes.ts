@@ -219,14 +219,6 @@ export interface OutlierTally extends Tally {
   readonly elsewhere: Tally;
 }
 
-/** What the failures of a rollout have in common, with the results of the collectors with these attributes. */
-export interface SharedAttribute extends OutlierTally {
-  /** One or two. */
-  readonly attributes: readonly Attribute[];
-  /** Share of the plan's collectors that have them. */
-  readonly share: number;
-}
-
 /** Ids of collectors that failed, and of those that were upgraded. */
 export interface Outcomes {
   readonly failed: ReadonlySet<number>;

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../base/time.ts';
+import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import type { RolloutState } from './rollout.ts';
 import type { UpgradeState } from './upgrade.ts';
 
@@ -27,28 +27,10 @@ export type RolloutEventName =
   | 'stratum.released'
   | `upgrade.${UpgradeState}`;
 
-/** One event of a rollout: who, what, why, when. Log, metrics and pages are projections of events. */
-export interface RolloutEvent {
-  readonly at: EpochMs;
+/**
+ * One event of a rollout. Log, metrics and pages are projections of events. Names of events are open in the admin API,
+ * because a daemon may be newer than its reader (P13).
+ */
+export interface RolloutEvent extends Readonly<RolloutEventBody> {
   readonly event: RolloutEventName;
-  readonly policy: string;
-  readonly rollout: string;
-  readonly reason: string;
-  /** The reason for programs: its kind, or the verdict of a gate; absent without a reason. */
-  readonly reasonKind?: string;
-  /** The actor: `daemon`, `schedule`, or an operator. */
-  readonly by: string;
-  readonly wave?: string;
-  readonly collectorId?: number;
-  readonly collectorName?: string;
-  readonly taskId?: string;
-  readonly attempt?: number;
-  /** For an end: from the first create to here. */
-  readonly durationMs?: number;
-  /** When the end of a task became known: how long ago it was last seen running, which is the maximum delay. */
-  readonly seenDelayMs?: number;
-  /** For a success: the build that it replaced. */
-  readonly fromBuild?: string;
-  /** For a retry or an end: the class that led to it. */
-  readonly failureClass?: string;
 }

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { SharedAttribute } from './attributes.ts';
+import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import type { RolloutState } from './rollout.ts';
 
 /** The events of notifications, by their names in the config. */

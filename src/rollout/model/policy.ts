@@ -263,14 +263,3 @@ export function formatAmount(amount: WaveSize): string {
 function shareOf(count: number, percent: number): number {
   return Number(((count * percent) / 100).toPrecision(12));
 }
-
-/** A key of a policy with different values in two configs. The texts contain no secret, and nothing of a gate. */
-export interface PolicyDifference {
-  /** As in the file: `concurrency`, `waves.canary.maxFailures`, `maxInFlightPer.fields.cluster`. */
-  readonly key: string;
-  /** Empty: the key is missing. */
-  readonly from: string;
-  readonly to: string;
-  /** `now`: a running rollout follows it at once. `nextRollout`: it defines the plan, which is frozen. */
-  readonly takesEffect: 'now' | 'nextRollout';
-}

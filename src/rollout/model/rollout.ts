@@ -1,8 +1,10 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { type RolloutState, rolloutStates, type WaveState, waveStates } from '../../base/vocabulary.ts';
+import type { HeldFor, SharedAttribute } from '../../contract/admin/rollout-status.ts';
+import type { BuildHold } from '../../contract/admin/status-parts.ts';
 import type { AccountMark, AccountStatus } from './account.ts';
 import type { ImplausibleInventory, InventoryBaseline } from './assess-inventory.ts';
-import type { Attribute, SharedAttribute } from './attributes.ts';
+import type { Attribute } from './attributes.ts';
 import type { GateAnswers, SoakCheck } from './gate-answers.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { LeftOutCount } from './left-out.ts';
@@ -94,13 +96,6 @@ export interface RolloutConfig {
   readonly generation: number;
   /** How often its limits have changed since the plan was frozen. An earlier admission no longer counts. */
   readonly changes: number;
-}
-
-/** What a held rollout waits for. `evidence`: all collectors of this wave have ended, and none is upgraded (P14). */
-export interface HeldFor {
-  readonly kind: 'evidence';
-  /** Index of the wave in the plan. */
-  readonly wave: number;
 }
 
 /** A stratum that is held alone, across all waves, with the reason. */
@@ -200,14 +195,6 @@ export interface DurationSummary {
   /** The geometric mean, which is the median of log-normal durations. */
   readonly medianMs: DurationMs;
   readonly p95Ms: DurationMs;
-}
-
-/** Why a build is held: it tripped a canary, or an operator held it. */
-export interface BuildHold {
-  readonly build: string;
-  readonly by: string;
-  readonly reason: string;
-  readonly at: EpochMs;
 }
 
 /** The input of `decide`: a summary and never all records, because its cost must not grow with the fleet. */

@@ -1,6 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
+import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import type { Implausible } from './assess-inventory.ts';
-import type { SharedAttribute } from './attributes.ts';
 import type { Expectation } from './expectation.ts';
 import type { UpgradeState } from './upgrade.ts';
 

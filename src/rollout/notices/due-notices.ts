@@ -1,10 +1,10 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { IncidentDetails, Notice, NoticeFigures, OnceDetails } from '../model/notice.ts';
 import { endStates, isEnd, isFailed } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
 import { commandFor, holdCommandOf, quoteArgument } from '../status/command-for.ts';
-import type { RolloutStatus } from '../status/status.ts';
 import type { RolloutVerb } from '../verbs/verbs.ts';
 
 /** An announced incident that still needs a person. */

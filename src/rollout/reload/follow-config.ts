@@ -1,12 +1,13 @@
 import type { EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
+import type { FollowedConfig } from '../../contract/admin/reload.ts';
 import type { CalendarRules } from '../calendar/open-stretches.ts';
 import type { RolloutFact } from '../decision/rollout-facts.ts';
 import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
 import { collectorZone, type FreezeRule, type Policy } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import { rollbackPolicy } from '../planning/freeze-rollback.ts';
-import { comparePolicies, type FollowedConfig } from './policy-difference.ts';
+import { comparePolicies } from './policy-difference.ts';
 
 /** Version of a policy's config in a daemon, which decides whether it may change the limits of a running rollout. */
 export interface ConfigVersion {

@@ -66,12 +66,6 @@ export interface ConfigStatus {
   readonly others: number;
 }
 
-/** A config status as shown to operators. `superseded`: the limits in force come from a newer config that no daemon has. */
-export interface ShownConfigStatus {
-  readonly kind: ConfigStatus['kind'] | 'superseded';
-  readonly others: number;
-}
-
 /**
  * Decides which config of a policy applies (P5): the newest among the running daemons. A reverted config applies again
  * once the last daemon with the newer one has stopped. A daemon without schedules makes no other daemon outdated, because

@@ -1,41 +1,15 @@
 import { formatDuration } from '../../base/time.ts';
+import type { PolicyChange, PolicyDifference } from '../../contract/admin/reload.ts';
 import {
   type FreezeRule,
   formatAmount,
   type GateRule,
   type MessageRule,
   type Policy,
-  type PolicyDifference,
   type Selector,
   type WaveRule,
   type WindowRule,
 } from '../model/policy.ts';
-
-/** How a policy changed; `added` and `removed` for a whole policy. */
-export interface PolicyChange {
-  readonly policy: string;
-  readonly kind: 'added' | 'removed' | 'changed';
-  readonly differences: readonly PolicyDifference[];
-}
-
-/** Which changes of the config a running rollout adopts. */
-export interface FollowedConfig {
-  readonly rollout: string;
-  /** Changes that apply from now on. */
-  readonly followed: readonly PolicyDifference[];
-  /** Changes that wait for the next rollout, because they would change the plan or target, or need data the plan lacks. */
-  readonly waiting: readonly PolicyDifference[];
-}
-
-/** What a reload changes. */
-export interface ReloadChanges {
-  readonly policies: readonly PolicyChange[];
-  readonly settings: readonly string[];
-  readonly needsRestart: readonly string[];
-  /** What the running rollouts adopt; in a preview, what they would adopt. */
-  readonly rollouts: readonly FollowedConfig[];
-  readonly warnings: readonly string[];
-}
 
 /** Compares two configs, in the order of the file. */
 export function compareConfigs(before: readonly Policy[], after: readonly Policy[]): readonly PolicyChange[] {

@@ -1,5 +1,7 @@
 import { sumOf } from '../../base/grouping.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import type { ChartElement } from '../charts/chart-element.ts';
 import { gateChart, gateCourseWords } from '../charts/gate-chart.ts';
 import { type ProgressPoint, progressChart } from '../charts/stacked-chart.ts';
@@ -10,7 +12,6 @@ import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { failedStates } from '../model/upgrade.ts';
 import type { GateCourse } from '../status/course.ts';
-import type { RolloutStatus, WaveStatus } from '../status/status.ts';
 import type { GroupFigures, ReportFigures } from './report-figures.ts';
 
 /** The data of a report. */

@@ -1,19 +1,7 @@
-import type { EpochMs } from '../../base/time.ts';
+import type { AttemptStatus } from '../../contract/admin/collector-explanation.ts';
 import { upgradeReasonWords } from '../messages/upgrade-reasons.ts';
-import { reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
+import { reasonOf, type Upgrade } from '../model/upgrade.ts';
 import { endedAtOf } from '../model/upgrade-figures.ts';
-
-/** One attempt of an upgrade, as shown to an operator. */
-export interface AttemptStatus {
-  /** null if the create was refused, or the task was adopted. */
-  readonly taskId: string | null;
-  readonly startedAt: EpochMs;
-  /** null while it is in flight. */
-  readonly endedAt: EpochMs | null;
-  /** The state in which the attempt ended. */
-  readonly state: UpgradeState;
-  readonly reason: string;
-}
 
 /** The attempts of an upgrade that are still stored, oldest first. */
 export function attemptsOf(upgrade: Upgrade): readonly AttemptStatus[] {

@@ -1,48 +1,14 @@
 import { groupBy, mostFrequent, sumOf } from '../../base/grouping.ts';
-import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
+import type { Cause, CauseGroup } from '../../contract/admin/rollout-status.ts';
 import { total } from '../decision/assess.ts';
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
 import type { RolloutView } from '../model/rollout.ts';
-import { type failedStates, isFailed, reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
+import { isFailed, reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
 import { failureClassOf } from '../model/upgrade-figures.ts';
 
 /** The groups in display order. */
-export const causeGroupNames = ['failed', 'retrying', 'deferred', 'withdrawn'] as const;
-export type CauseGroupName = (typeof causeGroupNames)[number];
-
-/** Why upgrades failed, are retried, are deferred, or were withdrawn. `total` is the sum over causes and others (P9). */
-export interface CauseGroup {
-  readonly of: CauseGroupName;
-  /** From the rollout's counters. */
-  readonly total: number;
-  /** The most frequent first, at most `causesShownMax`. */
-  readonly causes: readonly Cause[];
-  readonly others: OtherCauses;
-}
-
-/** The upgrades of a group that are in none of the shown causes. */
-export interface OtherCauses {
-  readonly count: number;
-  /** How many further causes were found among the upgrades that were read. */
-  readonly causes: number;
-  /** How many of `count` were not read, because only the latest upgrades are. */
-  readonly unread: number;
-}
-
-/** Upgrades with the same kind, class and message, apart from the variable parts of the message. */
-export interface Cause {
-  readonly kind: (typeof failedStates)[number] | 'retrying' | 'notAlive' | 'inUpgrade' | 'withdrawn';
-  /** The class by which `retry` can select; null unless the upgrades failed. */
-  readonly failureClass: UpgradeFailureClass | null;
-  /** The message, with `…` for paths, numbers and names that differ. */
-  readonly text: string;
-  readonly count: number;
-  /** The most frequent first, at most `strataShownMax`. */
-  readonly strata: readonly { readonly label: string; readonly count: number }[];
-  readonly otherStrata: { readonly count: number; readonly strata: number };
-  /** Example collectors; for failures, the latest. */
-  readonly names: readonly string[];
-}
+const causeGroupNames = ['failed', 'retrying', 'deferred', 'withdrawn'] as const;
+export type CauseGroupName = CauseGroup['of'];
 
 /** Upgrades by group, at most `causesReadMax` each; failed and withdrawn upgrades newest first. */
 export type CauseUpgrades = Readonly<Partial<Record<CauseGroupName, readonly Upgrade[]>>>;

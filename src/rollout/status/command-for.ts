@@ -1,5 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { formatAttributes, type SharedAttribute } from '../model/attributes.ts';
+import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
+import { formatAttributes } from '../model/attributes.ts';
 import type { Rollout } from '../model/rollout.ts';
 import type { AskedVerb, RolloutVerb } from '../verbs/verbs.ts';
 import { askedNow, type ShownRollout } from './legal-verbs.ts';

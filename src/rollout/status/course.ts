@@ -1,73 +1,22 @@
 import { mostFrequent, sumOf } from '../../base/grouping.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
+import type { RolloutCourse } from '../../contract/admin/course.ts';
 import { assessCalendar, calendarOf } from '../calendar/calendar.ts';
 import type { CalendarRules } from '../calendar/open-stretches.ts';
 import { heldStrataOf, total } from '../decision/assess.ts';
 import { expectationOf } from '../decision/assess-gate.ts';
 import type { RolloutEvent } from '../model/events.ts';
-import type { Expectation } from '../model/expectation.ts';
-import type { GateSample } from '../model/gate-answers.ts';
-import type { Rollout, RolloutView, StratumSummary } from '../model/rollout.ts';
+import type { Rollout, RolloutView } from '../model/rollout.ts';
 import { isFailed, isUnderWay, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 
-/** The history of a rollout, for charts. */
-export interface RolloutCourse {
-  readonly burnUp: BurnUp;
-  /** The builds of the planned collectors over time; null if unknown. */
-  readonly builds: BuildCourse | null;
-  /** Number of stored events of each kind, the most frequent first. */
-  readonly eventCounts: ReadonlyArray<{ readonly event: string; readonly count: number }>;
-  /** The strata with the most failures first, at most `strataShownMax`. */
-  readonly strata: readonly StratumCourse[];
-  readonly strataTotal: number;
-  /** When no upgrade may start, from the rollout's creation, in the policy's time zone. */
-  readonly closed: readonly ClosedStretch[];
-  /** The gates that have been evaluated, in the order of waves. */
-  readonly gates: readonly GateCourse[];
-}
-
 /** The results of one gate over time. */
-export interface GateCourse {
-  readonly wave: string;
-  readonly name: string;
-  /** The condition on the values of a query; null if the gate has no value. */
-  readonly expect: Expectation | null;
-  /** Oldest first. */
-  readonly samples: readonly GateSample[];
-}
-
-export interface BurnUp {
-  /** Oldest first, evenly spaced, at most `pointsMax`. */
-  readonly points: readonly BurnUpPoint[];
-  /** All events since the rollout's creation are known. */
-  readonly isWhole: boolean;
-}
-
-/** How many planned collectors ran each build, over time. */
-export interface BuildCourse {
-  /** The target first, then the builds it replaces, the most frequent first, then `other builds` as one. */
-  readonly builds: readonly string[];
-  /** One count for each build; oldest first. */
-  readonly points: ReadonlyArray<{ readonly at: EpochMs; readonly counts: readonly number[] }>;
-}
-
-export interface BurnUpPoint extends Readonly<Record<Level, number>> {
-  readonly at: EpochMs;
-}
-
-export interface StratumCourse extends Pick<StratumSummary, 'succeeded' | 'failed' | 'active' | 'waiting'> {
-  readonly label: string;
-  readonly size: number;
-  readonly isHeld: boolean;
-}
-
-export interface ClosedStretch {
-  readonly from: EpochMs;
-  readonly to: EpochMs;
-  readonly kind: 'window' | 'freeze';
-  readonly reason: string;
-}
+export type GateCourse = RolloutCourse['gates'][number];
+type BurnUp = RolloutCourse['burnUp'];
+type BurnUpPoint = BurnUp['points'][number];
+type BuildCourse = NonNullable<RolloutCourse['builds']>;
+type StratumCourse = RolloutCourse['strata'][number];
+type ClosedStretch = RolloutCourse['closed'][number];
 
 const pointsMax = 120;
 const strataShownMax = 200;

@@ -1,5 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { EtaUnknownReason } from '../../base/vocabulary.ts';
+import type { ApiBudgetStatus, Eta, WaitsFor } from '../../contract/admin/rollout-status.ts';
 import { calendarOf, longestOpening } from '../calendar/calendar.ts';
 import { expectedMs, nextOpening } from '../decision/admission.ts';
 import { type AssessedView, type AssessedWave, hasBegun, total } from '../decision/assess.ts';
@@ -9,31 +10,8 @@ import { isForeign } from '../model/account.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { isEnd, isRunning, isUnderWay } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
-import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type Estimate, estimateRemainder, type WaveRemainder } from './estimate.ts';
 import { learnedOf } from './learned-durations.ts';
-
-/** When a rollout is expected to end, if that can be estimated (P16). */
-export type Eta =
-  /** Includes known pauses. */
-  | ({ readonly kind: 'at'; readonly at: EpochMs } & EtaFigures)
-  /** The end depends on an operator, so only the duration after the approval is known. */
-  | ({
-      readonly kind: 'afterApproval';
-      /** When the rollout is expected to need the approval; null if it needs it now. */
-      readonly approvalAt: EpochMs | null;
-      readonly durationMs: DurationMs;
-    } & EtaFigures)
-  /** Deferred collectors remain, and the last of them is given up at this time. */
-  | {
-      readonly kind: 'atTheLatest';
-      readonly at: EpochMs;
-      /** When all others are expected to have ended; null if there are no others. */
-      readonly othersAt: EpochMs | null;
-    }
-  | { readonly kind: 'unknown'; readonly reason: EtaUnknownReason };
-
-type EtaFigures = Pick<Estimate, 'plusMinusMs' | 'requests'>;
 
 /** The only place that computes the ETA; null for a rollout that has ended. */
 export function etaOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta | null {
@@ -158,16 +136,6 @@ function atTheLatest(view: AssessedView, otherwise: EpochMs | null): Eta {
 
 function unknown(reason: EtaUnknownReason): Eta {
   return { kind: 'unknown', reason };
-}
-
-/** What a running rollout waits for while nothing is in flight, and until when, if known. */
-export interface WaitsFor {
-  /**
-   * `window`: all remaining upgrades wait for an open window. `collectors`: only deferred collectors remain, of the wave
-   * or of the rollout; they are given up at `until`. `inventory`: the inventory is implausible and is read again.
-   */
-  readonly kind: 'window' | 'collectors' | 'inventory';
-  readonly until: EpochMs | null;
 }
 
 /** What the rollout waits for; null while it makes progress by itself, which includes a soak. */

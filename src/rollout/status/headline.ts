@@ -1,41 +1,20 @@
 import type { HeadlineKind } from '../../base/vocabulary.ts';
-import type { AccountStatus } from '../model/account.ts';
-import {
-  isRolloutEnd,
-  type Rollout,
-  type RolloutState,
-  type UnreadableRecord,
-  type WaveState,
-} from '../model/rollout.ts';
-import type { ApiBudgetStatus } from './api-budget-status.ts';
-import type { WaitsFor } from './eta.ts';
-
-/** The most important fact about a rollout: what has to be done, rather than the state of its record (P16). */
-export interface Headline {
-  readonly kind: HeadlineKind;
-  /** The rollout does not continue until a person acts. */
-  readonly needsPerson: boolean;
-}
+import type { Headline, RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { WaveStatus } from '../../contract/admin/status-parts.ts';
+import { isRolloutEnd, type RolloutState } from '../model/rollout.ts';
 
 /** The parts of the status that decide the headline. */
-export interface HeadlineFacts extends ApprovalFacts {
-  readonly kind: 'upgrade' | 'rollback';
-  /** Whether the rollout belongs to the account of this daemon. The daemon works only on `own`. */
-  readonly account: AccountStatus['kind'];
+export interface HeadlineFacts
+  extends ApprovalFacts,
+    Pick<RolloutStatus, 'kind' | 'account' | 'recordUnreadable' | 'api' | 'waitsFor'> {
   /** Whether the config lacks its policy. */
   readonly isPolicyMissing: boolean;
-  /** Why the rollout's own record is unreadable; null if it is readable. */
-  readonly recordUnreadable: UnreadableRecord['kind'] | null;
-  /** The API budget that all rollouts share; null for a rollout that has ended. */
-  readonly api: ApiBudgetStatus | null;
-  /** What a running rollout waits for while nothing is in flight; otherwise null. */
-  readonly waitsFor: WaitsFor | null;
   /** State of this rollout's rollback; null if there is none. */
   readonly rollbackState: RolloutState | null;
 }
 
-interface ApprovalFacts extends Pick<Rollout, 'state' | 'endedAt'> {
-  readonly waves: ReadonlyArray<{ readonly state: WaveState; readonly waits: string | null }>;
+interface ApprovalFacts extends Pick<RolloutStatus, 'state' | 'endedAt'> {
+  readonly waves: ReadonlyArray<Pick<WaveStatus, 'state' | 'waits'>>;
 }
 
 /** The only place that decides the headline. Badge, title, exit code and metric use it. */

@@ -1,45 +1,17 @@
 import { countEach, sumOf } from '../../base/grouping.ts';
-import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { RollbackPreview, ShownRollback } from '../../contract/admin/verbs.ts';
 import { calendarOf } from '../calendar/calendar.ts';
-import { type ShownLeftBehind, showLeftBehind } from '../messages/exclusions.ts';
+import { showLeftBehind } from '../messages/exclusions.ts';
 import { countLeft, type LeftBehind } from '../model/left-behind.ts';
 import { formatAmount, membersOf, type WaveRule } from '../model/policy.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import { isEnd, isRunning, type Upgrade } from '../model/upgrade.ts';
 import { rollbackPolicy } from '../planning/freeze-rollback.ts';
 import { countBuilds } from '../planning/new-rollout.ts';
-import type { ShownRollback } from '../verbs/refusal.ts';
-import { type WindowStatus, windowOf } from './window.ts';
+import { windowOf } from './window.ts';
 
-/** What a rollback will do, shown before it is confirmed (P15). Its plan leaves out collectors that have left the fleet. */
-export interface RollbackPreview {
-  readonly rollout: string;
-  /** Number of collectors that are rolled back. */
-  readonly collectors: number;
-  /** How many of these are still being upgraded. Their upgrades end first. */
-  readonly running: number;
-  /** How many of these never showed the build. They are rolled back only if they show it by then. */
-  readonly unconfirmed: number;
-  /** How many more collectors may be upgraded before the rollback begins: the slots of a running rollout. */
-  readonly mayGrowBy: number;
-  /** The builds that they return to, most frequent first. */
-  readonly builds: ReadonlyArray<{ readonly build: string; readonly count: number }>;
-  readonly leftBehind: readonly ShownLeftBehind[];
-  readonly waves: readonly PreviewedWave[];
-  readonly concurrency: number;
-  readonly caps: ReadonlyArray<{ readonly key: string; readonly cap: number }>;
-  /** null if it may start at any time. */
-  readonly window: WindowStatus | null;
-}
-
-export interface PreviewedWave {
-  readonly name: string;
-  /** Maximum number of collectors; null if the wave has a `match`, whose result is known only once it is planned. */
-  readonly size: number | null;
-  readonly soakMs: DurationMs;
-  /** As written in the config: `1%`. */
-  readonly maxFailures: string;
-}
+type PreviewedWave = RollbackPreview['waves'][number];
 
 /**
  * Previews the rollback of a rollout.

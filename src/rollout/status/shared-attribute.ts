@@ -1,12 +1,7 @@
 import { sumOf } from '../../base/grouping.ts';
+import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import { type AttributeColumn, wordOf } from '../model/attribute-column.ts';
-import {
-  type AttributeTable,
-  membersWith,
-  type Outcomes,
-  type SharedAttribute,
-  type Tally,
-} from '../model/attributes.ts';
+import { type AttributeTable, membersWith, type Outcomes, type Tally } from '../model/attributes.ts';
 
 // Two failures always share some attribute.
 const failuresMin = 3;

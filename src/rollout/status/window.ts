@@ -1,17 +1,8 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { WindowStatus } from '../../contract/admin/status-parts.ts';
 import { assessCalendar, needsCollectorZone } from '../calendar/calendar.ts';
 import type { CalendarRules } from '../calendar/open-stretches.ts';
 import { closedWords } from '../messages/blockers.ts';
-
-export interface WindowStatus {
-  readonly isOpen: boolean;
-  /** When that changes next; null if not within a year. */
-  readonly until: EpochMs | null;
-  readonly reason: string;
-  readonly timeZone: string;
-  /** Some windows use each collector's own time zone. */
-  readonly ownZones: boolean;
-}
 
 /** Whether windows and freezes allow a start now; null if upgrades may start at any time. */
 export function windowOf(rules: CalendarRules, now: EpochMs): WindowStatus | null {

@@ -1,4 +1,5 @@
 import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
+import type { ShownRollback } from '../../contract/admin/verbs.ts';
 import type { ForeignAccount } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import type { NoTarget } from '../model/left-out.ts';
@@ -64,14 +65,6 @@ export type Refusal =
 export type Awaited =
   | { readonly kind: 'plan'; readonly planHash: string }
   | { readonly kind: 'wave'; readonly wave: string };
-
-/** The figures of a rollback's preview, which the operator confirms. */
-export interface ShownRollback {
-  /** Collectors that are rolled back. */
-  readonly collectors: number;
-  /** Collectors that keep the new build. */
-  readonly leftBehind: number;
-}
 
 /** The failures by class and by reason, the most frequent first. */
 export interface FailedSummary {

@@ -1,12 +1,14 @@
 import type { EpochMs } from '../../base/time.ts';
 import { type RolloutVerb, rolloutVerbs } from '../../base/vocabulary.ts';
+import type { BuildHold } from '../../contract/admin/status-parts.ts';
+import type { ShownRollback } from '../../contract/admin/verbs.ts';
 import { total } from '../decision/assess.ts';
 import type { RolloutFact } from '../decision/rollout-facts.ts';
 import { isForeign } from '../model/account.ts';
-import { type BuildHold, isRolloutEnd, type Rollout, type RolloutView } from '../model/rollout.ts';
+import { isRolloutEnd, type Rollout, type RolloutView } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { isFailed, mayHaveBuild } from '../model/upgrade.ts';
-import type { Awaited, Refusal, ShownRollback } from './refusal.ts';
+import type { Awaited, Refusal } from './refusal.ts';
 
 export { type RolloutVerb, rolloutVerbs };
 

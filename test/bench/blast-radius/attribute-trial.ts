@@ -1,6 +1,6 @@
 import type { DurationMs } from '../../../src/base/time.ts';
+import type { SharedAttribute } from '../../../src/contract/admin/rollout-status.ts';
 import { makeSharedAttributes } from '../../../src/orchestrator/records/shared-attributes.ts';
-import type { SharedAttribute } from '../../../src/rollout/model/attributes.ts';
 import { formatAttributes, membersWith } from '../../../src/rollout/model/attributes.ts';
 import { type Flavour, flavours, makeFates } from './fates.ts';
 import { type AttributedFleet, type Hidden, hideAttribute } from './hide-attribute.ts';

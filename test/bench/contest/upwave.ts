@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../../src/base/time.ts';
-import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
+import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
 import { startProcess } from '../../support/redis/start-test-redis.ts';
 import { benchConfig } from '../bench-config.ts';
 import { startRollout } from '../processes/start-rollout.ts';

@@ -1,11 +1,12 @@
 import { type BlockerKind, upgradeStates } from '../../../src/base/vocabulary.ts';
+import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
 import { loadRolloutSummary } from '../../../src/orchestrator/records/read-records.ts';
 import type { Blocker } from '../../../src/rollout/decision/blocker.ts';
 import { decide } from '../../../src/rollout/decision/decide.ts';
 import type { Action } from '../../../src/rollout/decision/decision.ts';
 import type { RolloutView } from '../../../src/rollout/model/rollout.ts';
 import { holdsSlot, isUnderWay } from '../../../src/rollout/model/upgrade.ts';
-import { describeRollout, type RolloutStatus } from '../../../src/rollout/status/status.ts';
+import { describeRollout } from '../../../src/rollout/status/status.ts';
 import { anApiBudgetStatus } from '../../support/builders.ts';
 import type { Night } from '../night.ts';
 import { planted } from '../planted-bugs.ts';

@@ -1,7 +1,8 @@
+import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
 import type { VerbRequest } from '../../../src/orchestrator/operations/operations.ts';
 import type { RolloutView } from '../../../src/rollout/model/rollout.ts';
 import { askedNow } from '../../../src/rollout/status/legal-verbs.ts';
-import { describeRollout, type RolloutStatus } from '../../../src/rollout/status/status.ts';
+import { describeRollout } from '../../../src/rollout/status/status.ts';
 import type { AskedVerb, RolloutVerb } from '../../../src/rollout/verbs/verbs.ts';
 import { anApiBudgetStatus, startedAt } from '../builders.ts';
 

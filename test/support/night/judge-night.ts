@@ -1,8 +1,8 @@
 import type { Config } from '../../../src/config/config.ts';
+import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
 import type { RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
 import { upgradeWords } from '../../../src/rollout/messages/upgrade-reasons.ts';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
-import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
 
 /** Tasks created by this collector's own upgrade, by the service's record. */
 export function createsOf(record: RecordSnapshot): ReadonlyMap<number, number> {

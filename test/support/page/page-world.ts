@@ -1,7 +1,7 @@
+import type { RolloutCourse } from '../../../src/contract/admin/course.ts';
+import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
 import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
-import type { RolloutCourse } from '../../../src/rollout/status/course.ts';
-import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
 import { anUpgrade, because } from '../builders.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../fake-operations.ts';
 import { aCause, aGateStatus } from '../status-parts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Outage } from '../../../src/contract/admin/rollout-status.ts';
 import { serviceReadiness } from '../../../src/daemon/readiness-checks.ts';
-import type { Outage } from '../../../src/rollout/status/api-budget-status.ts';
 import { anApiBudgetStatus, anOutage } from '../../support/builders.ts';
 
 const saying = (reason: string, ok = true) => ({ readiness: () => ({ ok, reason }) });

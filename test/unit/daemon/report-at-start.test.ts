@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Outage } from '../../../src/contract/admin/rollout-status.ts';
 import { reportAtStart } from '../../../src/daemon/report-at-start.ts';
 import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import { makePolicyClaims } from '../../../src/orchestrator/records/policy-claims.ts';
 import type { RedisCommands } from '../../../src/redis/connection/connection.ts';
-import type { Outage } from '../../../src/rollout/status/api-budget-status.ts';
 import { anApiBudgetStatus, anOutage, aPolicy, aRollout, startedAt } from '../../support/builders.ts';
 import { makeMemoryScanBook } from '../../support/store/memory-scan-book.ts';
 

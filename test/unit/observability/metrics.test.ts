@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import type { Eta, RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
 import { type MetricsParts, makeMetrics } from '../../../src/observability/metrics.ts';
 import type { SharedState } from '../../../src/observability/shared-state-gauges.ts';
 import { upgradeStates } from '../../../src/rollout/model/upgrade.ts';
-import type { Eta } from '../../../src/rollout/status/eta.ts';
-import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
 import { aScanEntry, startedAt } from '../../support/builders.ts';
 import { exposeEverything } from '../../support/exposed-metrics.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../../support/fake-operations.ts';

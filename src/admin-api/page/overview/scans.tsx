@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
+import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
-import type { ReloadChanges } from '../../../rollout/reload/policy-difference.ts';
 import { type AnswerOf, call, type Policies } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { policies } from '../parts/live.ts';

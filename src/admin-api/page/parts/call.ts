@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import type { adminApi } from '../../../contract/admin/api.ts';
 import type { RolloutEventBody } from '../../../contract/admin/rollout-event.ts';
-import type { RolloutStatusBody } from '../../../contract/admin/rollout-status.ts';
+import type { RolloutStatus } from '../../../contract/admin/rollout-status.ts';
 import type { RolloutVerbName } from '../../../contract/admin/status-parts.ts';
 import { encodeTarget, type TargetValues } from '../../../http/request-target.ts';
 
 /** Names of the contract's types in the page. */
-export type Rollout = RolloutStatusBody;
+export type Rollout = RolloutStatus;
 export type RolloutEvent = RolloutEventBody;
 export type Wave = Rollout['waves'][number];
 export type Counts = Rollout['counts'];

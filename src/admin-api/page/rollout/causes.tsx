@@ -1,3 +1,4 @@
+import type { Cause, CauseGroup } from '../../../contract/admin/rollout-status.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeWords, unweighedWords } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
@@ -5,9 +6,6 @@ import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import type { Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
 import { Badge } from '../parts/tones.tsx';
-
-type CauseGroup = Rollout['causes'][number];
-type Cause = CauseGroup['causes'][number];
 
 const titles: Readonly<Record<CauseGroup['of'], string>> = {
   failed: 'Failed',

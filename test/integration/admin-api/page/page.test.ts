@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AdminApiParts } from '../../../../src/admin-api/admin-api.ts';
-import type { StartPreview } from '../../../../src/orchestrator/operations/start-policy.ts';
-import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
+import type { StartPreview } from '../../../../src/contract/admin/policies.ts';
+import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { ending } from '../../../support/ending.ts';
 import {
   anExplanation,

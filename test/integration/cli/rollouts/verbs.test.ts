@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { verbCommand } from '../../../../src/cli/rollouts/verb-command.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
-import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
+import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { aFolder } from '../../../support/a-folder.ts';
 import { because, startedAt } from '../../../support/builders.ts';
 import { ending } from '../../../support/ending.ts';

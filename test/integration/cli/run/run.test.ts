@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
+import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { findFreePort } from '../../../support/network/free-port.ts';
 import { startScriptedServer } from '../../../support/network/scripted-server.ts';
 import {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AuditEntry, FleetRegister } from '../../../../src/orchestrator/ports/fleet-register.ts';
+import type { AuditEntry } from '../../../../src/contract/admin/holds.ts';
+import type { FleetRegister } from '../../../../src/orchestrator/ports/fleet-register.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { makeRedisStoreInstance } from '../../../../src/redis/coordination/store-instance.ts';
 import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { confirmRollback } from '../../../../src/cli/rollouts/confirm-rollback.ts';
-import type { RollbackPreview } from '../../../../src/rollout/status/preview-rollback.ts';
+import type { RollbackPreview } from '../../../../src/contract/admin/verbs.ts';
 import { aRollbackPreview, aRolloutStatus } from '../../../support/fake-operations.ts';
 
 const builds = [441, 456, 506, 525, 403, 484, 361, 418, 533].map((number) => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { policyRows, renderOverview } from '../../../../src/cli/rollouts/render-overview.ts';
-import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
+import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
 import { aPolicyStatus } from '../../../support/status-parts.ts';

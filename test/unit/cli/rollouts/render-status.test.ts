@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { renderStatus } from '../../../../src/cli/rollouts/render-status.ts';
 import { showInstant, showMinute } from '../../../../src/cli/shell/show-instant.ts';
-import type { RolloutStatus, WaveStatus } from '../../../../src/rollout/status/status.ts';
+import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
+import type { WaveStatus } from '../../../../src/contract/admin/status-parts.ts';
 import { anApiBudgetStatus, anOutage, startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 import { aCause, aGateStatus, aHeldStratum, strataHolding } from '../../../support/status-parts.ts';

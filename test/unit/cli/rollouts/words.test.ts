@@ -3,7 +3,7 @@ import { renderExplanation } from '../../../../src/cli/rollouts/explain-command.
 import { renderHolds } from '../../../../src/cli/rollouts/holds-commands.ts';
 import { renderPreview } from '../../../../src/cli/rollouts/start-command.ts';
 import { showInstant, showInstantIn } from '../../../../src/cli/shell/show-instant.ts';
-import type { StartPreview } from '../../../../src/orchestrator/operations/start-policy.ts';
+import type { StartPreview } from '../../../../src/contract/admin/policies.ts';
 import { quoteArgument } from '../../../../src/rollout/status/command-for.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { anExplanation } from '../../../support/fake-operations.ts';

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { followRollouts } from '../../../../src/cli/run/follow-rollouts.ts';
 import { makeProgress } from '../../../../src/cli/run/progress.ts';
-import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
+import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, countsOf, makeFakeOperations } from '../../../support/fake-operations.ts';
 

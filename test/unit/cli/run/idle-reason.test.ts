@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { restOf, restWords } from '../../../../src/cli/run/idle-reason.ts';
-import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
+import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 

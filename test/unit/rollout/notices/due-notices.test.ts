@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { noticeWords } from '../../../../src/rollout/messages/notices.ts';
 import { type AnnouncedRollout, dueOfRollout } from '../../../../src/rollout/notices/due-notices.ts';
 import { dueOfPolicy, type ScanReading } from '../../../../src/rollout/notices/due-of-policy.ts';
-import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
 import { aCause, aHeldStratum, strataHolding } from '../../../support/status-parts.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { EtaUnknownReason } from '../../../../src/base/vocabulary.ts';
 import { etaInstant, etaWords, shortEtaWords } from '../../../../src/cli/rollouts/eta-words.ts';
+import type { ApiBudgetStatus, Eta, Outage } from '../../../../src/contract/admin/rollout-status.ts';
 import { assess } from '../../../../src/rollout/decision/assess.ts';
 import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
-import type { ApiBudgetStatus, Outage } from '../../../../src/rollout/status/api-budget-status.ts';
-import { type Eta, etaOf } from '../../../../src/rollout/status/eta.ts';
+import { etaOf } from '../../../../src/rollout/status/eta.ts';
 import { anApiBudgetStatus, anOutage, aPolicy, startedAt } from '../../../support/builders.ts';
 import { aDeferredOne } from '../../../support/upgrade-cases.ts';
 import {

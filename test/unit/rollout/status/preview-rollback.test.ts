@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { ShownRollback } from '../../../../src/contract/admin/verbs.ts';
 import { makeApplyVerb } from '../../../../src/orchestrator/operations/apply-verb.ts';
 import { showRollback } from '../../../../src/orchestrator/operations/preview-rollback.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import { isAsShown, previewRollback } from '../../../../src/rollout/status/preview-rollback.ts';
-import type { ShownRollback } from '../../../../src/rollout/verbs/refusal.ts';
 import { aRollout, aView, aWaveRule, oldBuild, startedAt } from '../../../support/builders.ts';
 import { aHouse, offering } from '../../../support/house.ts';
 import { anEndedOne } from '../../../support/upgrade-cases.ts';
