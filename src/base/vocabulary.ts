@@ -83,7 +83,6 @@ export const upgradeReasonKinds = [
   'rolloutOver',
   'heldToTheEnd',
   'rolledBack',
-  'recordCorrupt',
   'leftBuild',
   'died',
   'wentSilent',
@@ -91,7 +90,6 @@ export const upgradeReasonKinds = [
   'departed',
   'collectorHeld',
   'retryAsked',
-  'repaired',
   'waited',
   'rejoined',
 ] as const;
@@ -99,7 +97,7 @@ export type UpgradeReasonKind = (typeof upgradeReasonKinds)[number];
 
 /** Why a rollout stops by itself. */
 const stopCauseKinds = [
-  'planUnreadable',
+  'recordsUnreadable',
   'buildHeld',
   'inventoryUnresolved',
   'noEvidence',
@@ -118,7 +116,6 @@ export const blockerKinds = [
   'outliersUnclear',
   'groupMoves',
   'inventory',
-  'recordsUnreadable',
   'newerVersion',
   'account',
   'policyMissing',
@@ -186,7 +183,6 @@ export const rolloutReasonKinds = [
   'serviceRefuses',
   'buildNotOffered',
   'asked',
-  'repaired',
   'awaitsApproval',
   'newerBuild',
   'evidence',
@@ -194,9 +190,7 @@ export const rolloutReasonKinds = [
   'rollsBack',
   'rollbackEnded',
   'nothingRolledBack',
-  'recordCorrupt',
   'recordNewer',
-  'endedUnread',
 ] as const;
 export type RolloutReasonKind = (typeof rolloutReasonKinds)[number];
 
@@ -277,7 +271,6 @@ export const auditEvents = [
   'rollout.aborted',
   'rollout.rollingBack',
   'rollout.retried',
-  'rollout.repaired',
   'stratum.held',
   'stratum.released',
 ] as const;

@@ -11,9 +11,6 @@ import type {
   HoldRequest,
   HoldResult,
   Operations,
-  RepairPreview,
-  RepairPreviewResult,
-  RepairRequest,
   VerbRequest,
   VerbResult,
 } from '../../src/orchestrator/operations/operations.ts';
@@ -28,7 +25,6 @@ import type {
   StartResult,
 } from '../../src/orchestrator/operations/start-policy.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
-import { refusalWords } from '../../src/rollout/messages/refusals.ts';
 import type { RolloutEvent } from '../../src/rollout/model/events.ts';
 import { noGroups, type PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { RolloutState } from '../../src/rollout/model/rollout.ts';
@@ -184,7 +180,6 @@ export function anExplanation(changes: Partial<Explanation> = {}): Explanation {
 
 export interface FakeOperations extends Operations {
   readonly requests: VerbRequest[];
-  readonly repairs: RepairRequest[];
   readonly reloads: ReloadRequest[];
   readonly starts: StartRequest[];
   readonly holdRequests: Array<{ readonly did: 'hold' | 'release' } & HoldRequest>;
@@ -211,8 +206,6 @@ export function makeFakeOperations(data: {
   readonly audit?: readonly AuditEntry[];
   /** What a start would begin; no policy is known, where left out. */
   readonly preview?: StartPreviewResult;
-  /** Upgrades with corrupt records; none, where left out. */
-  readonly corrupt?: RepairPreview['upgrades'];
   /** What a reload comes to; nothing has changed, where left out. */
   readonly reload?: ReloadResult;
   /** What a reload would come to; nothing has changed, where left out. */
@@ -236,7 +229,7 @@ export function makeFakeOperations(data: {
       );
     });
   const operations: FakeOperations = {
-    ...{ requests: [], repairs: [], reloads: [], starts: [], holdRequests: [] },
+    ...{ requests: [], reloads: [], starts: [], holdRequests: [] },
     rolloutStandsAt: (status) => void statuses.set(status.id, status),
     standAt: (policies) => void Object.assign(present, { policies }),
     breakWith: (error) => {
@@ -307,24 +300,6 @@ export function makeFakeOperations(data: {
         const changed = aRolloutStatus({ ...status, state: wanted, reason: request.reason });
         statuses.set(status.id, changed);
         return { kind: 'done', status: changed };
-      }),
-    previewRepair: ({ rolloutId, collectorId }) =>
-      answer((): RepairPreviewResult => {
-        if (!statuses.has(rolloutId)) return { kind: 'unknownRollout' };
-        const upgrades = (data.corrupt ?? []).filter(
-          (each) => collectorId === undefined || each.collectorId === collectorId,
-        );
-        if (upgrades.length > 0)
-          return { kind: 'shown', preview: { rollout: rolloutId, ownRecord: false, upgrades } };
-        const refusal = { kind: 'nothingCorrupt', collectorId: collectorId ?? null } as const;
-        return { kind: 'refused', refusal, reason: refusalWords(refusal) };
-      }),
-    repair: (request) =>
-      answer((): VerbResult => {
-        const { rolloutId } = request;
-        operations.repairs.push(request);
-        const status = statuses.get(rolloutId);
-        return status === undefined ? { kind: 'unknownRollout' } : { kind: 'done', status };
       }),
     hold: (request) => changeHold('hold', request),
     release: (request) => changeHold('release', request),

@@ -6,7 +6,7 @@ import type { VerbBody } from '../../contract/admin/verb-body.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { type CallInput, type LooseQuery, makeHttpClient } from '../../http/client.ts';
 import { HttpFault } from '../../http/fault.ts';
-import type { HoldRequest, RepairRequest, VerbRequest } from '../../orchestrator/operations/operations.ts';
+import type { HoldRequest, VerbRequest } from '../../orchestrator/operations/operations.ts';
 import type { StartRequest } from '../../orchestrator/operations/start-policy.ts';
 import type { ReportFormat } from '../../rollout/report/write-report.ts';
 import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
@@ -86,12 +86,6 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
       const ask = verb === 'approve' ? approve : act;
       return ask(verbOperations[verb], { params: { id }, body });
     },
-    /** Settles corrupt records. */
-    repair: ({ rolloutId: id, ...body }: RepairRequest): Promise<RolloutStatus> =>
-      act(operations.repairRollout, { params: { id }, body }),
-    /** What `repair` would settle now. */
-    previewRepair: ({ rolloutId: id, ...query }: Pick<RepairRequest, 'rolloutId' | 'collectorId'>) =>
-      act(operations.previewRepair, { params: { id }, query }),
     /** When it answers, no create for a held subject leaves any more (P4). */
     hold: (body: HoldRequest) => act(operations.holdSubject, { body }),
     release: (body: HoldRequest) => act(operations.releaseSubject, { body }),

@@ -10,7 +10,6 @@ import type { RollbackPreview } from '../../contract/admin/verbs.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type {
   EventFilter,
-  RepairPreview,
   RollbackPreviewResult,
   VerbRequest,
   VerbResult,
@@ -77,13 +76,6 @@ export function makeRolloutHandlers(ask: AskOperations) {
     previewRollback: async ({ params }) => ({
       body: shown(params.id, await ask.act((operations) => operations.previewRollback(params.id))),
     }),
-    previewRepair: async ({ params, query: { collectorId } }) => {
-      const of = { rolloutId: params.id, ...(collectorId !== undefined && { collectorId }) };
-      return { body: shown(params.id, await ask.act((operations) => operations.previewRepair(of))) };
-    },
-    repairRollout: async (input) => ({
-      body: judged(input.params.id, await ask.act((operations) => operations.repair(askedOf(input)))),
-    }),
   } satisfies Partial<OperationHandlers<typeof adminApi>>;
 }
 
@@ -109,10 +101,7 @@ function eventFilterOf({ since, type, collector, by }: EventSearch): EventFilter
   return Object.values(filter).every((part) => part === undefined) ? undefined : filter;
 }
 
-function shown<Preview extends RollbackPreview | RepairPreview>(
-  rolloutId: string,
-  result: { readonly kind: 'shown'; readonly preview: Preview } | Refusal,
-): Preview {
+function shown(rolloutId: string, result: RollbackPreviewResult): RollbackPreview {
   return result.kind === 'shown' ? result.preview : refuse(rolloutId, result);
 }
 

@@ -99,7 +99,6 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
         }),
       );
   }
-  addRepair(program, run);
   addStart(program, run);
   addReload(program, run);
   program
@@ -108,22 +107,6 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .description('builds, collectors and strata that are held: by whom, since when, and why')
     .option(...urlOption)
     .action(run(async () => (await import('./holds-commands.ts')).holdsCommand));
-}
-
-function addRepair(program: Command, run: CommandRunner): void {
-  program
-    .command('repair')
-    .argument('<rollout>', 'its id, or its policy')
-    .argument('[collector]', 'the id of one collector; else all corrupt records of the rollout', wholeNumber)
-    .description(
-      'find unreadable records in Redis, show what repair does with them, ask, and settle them; a rollout whose own record is corrupt ends as aborted',
-    )
-    .option('--watch', 'watch upgrades that may run to their deadline, and withdraw the others', false)
-    .option('--withdraw', 'withdraw all of them: none of their upgrades is running', false)
-    .option('-y, --yes', 'repair without asking', false)
-    .option(...reasonOption)
-    .option(...urlOption)
-    .action(run(async () => (await import('./repair-command.ts')).repairCommand));
 }
 
 function addStart(program: Command, run: CommandRunner): void {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { upgradeFailureClasses } from '../../base/vocabulary.ts';
-import { defineOperation, integerText } from '../operation.ts';
+import { defineOperation } from '../operation.ts';
 import { RolloutStatus } from './rollout-status.ts';
 import { rolloutId } from './rollouts.ts';
 import { listOf, namedObject, rowsOf, ShownLeftBehind, WindowStatus } from './status-parts.ts';
@@ -85,20 +85,6 @@ const RetryBody = naming(toRetry, {
     .describe(
       `Only failures of this class (${upgradeFailureClasses.join(', ')}), or with these words in their reason.`,
     ),
-});
-
-const toRepair = 'state `watch` or `withdraw` as the `settlement`';
-const RepairBody = naming(toRepair, {
-  settlement: z
-    .enum(['watch', 'withdraw'], toRepair)
-    .describe(
-      '`watch`: an upgrade that may be running is watched to its deadline. `withdraw`: no task is running, so its slot becomes free.',
-    ),
-  collectorId: z
-    .int()
-    .positive()
-    .exactOptional()
-    .describe('The collector with a corrupt record. Left out: all corrupt records of the rollout.'),
 });
 
 const RollbackBody = z
@@ -187,40 +173,6 @@ export const previewRollback = defineOperation({
   answer: { status: 200, body: RollbackPreview },
   errors: ['notFound', 'refused', 'unavailable'],
   source: 'P15: what a rollback would do now; the request names its numbers',
-});
-export const RepairPreviewBody = namedObject('RepairPreview', 'What a repair would settle now.', {
-  rollout: z.string(),
-  ownRecord: z
-    .boolean()
-    .describe("The rollout's own record is corrupt. A repair of all records ends the rollout as aborted."),
-  upgrades: rowsOf({
-    collectorId: z.number(),
-    collectorName: z.string(),
-    mayRun: z.boolean().describe('An upgrade task may be running.'),
-  }).describe('Upgrades that have not ended and whose record is corrupt.'),
-});
-export type RepairPreviewBody = z.infer<typeof RepairPreviewBody>;
-
-export const previewRepair = defineOperation({
-  name: 'previewRepair',
-  summary: 'Preview a repair',
-  route: 'GET /rollouts/{id}/repair-preview',
-  params: rolloutId,
-  query: z.object({
-    collectorId: integerText({ min: 1 })
-      .optional()
-      .describe('The collector with a corrupt record. Left out: all of the rollout.'),
-  }),
-  answer: { status: 200, body: RepairPreviewBody },
-  errors: ['notFound', 'refused', 'unavailable'],
-  source: 'P15: the corrupt records that a repair would settle; refused where none is corrupt',
-});
-export const repairRollout = verb({
-  name: 'repairRollout',
-  summary: 'Settle corrupt records of a rollout',
-  segment: 'repair',
-  body: RepairBody,
-  source: 'DESIGN §3: a corrupt record holds what it belongs to until a person settles it (P1, P2)',
 });
 export const retryRollout = verb({
   name: 'retryRollout',

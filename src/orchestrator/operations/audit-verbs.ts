@@ -2,7 +2,7 @@ import type { Clock } from '../../base/time.ts';
 import type { AuditEvent } from '../../base/vocabulary.ts';
 import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
-import type { RepairRequest, VerbRequest } from './operations.ts';
+import type { VerbRequest } from './operations.ts';
 
 interface AuditParts {
   readonly register: Pick<FleetRegister, 'audit'>;
@@ -24,13 +24,4 @@ export async function auditVerb(parts: AuditParts, request: VerbRequest): Promis
   const { verb, rolloutId, by, reason } = request;
   const subject = 'wave' in request ? `${rolloutId} wave ${request.wave}` : rolloutId;
   await parts.register.audit({ at: parts.clock.now(), event: eventOf[verb], subject, by, reason });
-}
-
-/** Records who ran a repair, for the audit. */
-export async function auditRepair(parts: AuditParts, request: RepairRequest): Promise<void> {
-  const { rolloutId, collectorId, settlement, by, reason } = request;
-  const subject = collectorId === undefined ? rolloutId : `${rolloutId} collector ${collectorId}`;
-  const words = reason === '' ? settlement : `${settlement}: ${reason}`;
-  const entry = { at: parts.clock.now(), event: 'rollout.repaired', subject, by, reason: words } as const;
-  await parts.register.audit(entry);
 }

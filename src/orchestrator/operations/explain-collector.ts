@@ -193,7 +193,7 @@ async function explainFor(
       kind: 'unreadable',
       target: targetBuild,
       stratum: null,
-      ...explainUnreadable(asking.id),
+      ...explainUnreadable(view),
     };
   }
   return { ...none, ...(await explainOutside(parts, policy, { asking, records, view })) };

@@ -61,8 +61,6 @@ export function joinAccounts(accounts: readonly AccountOperations[]): Operations
     report: (id, format) => ofRollout(id, (each) => each.report(id, format)),
     previewRollback: (id) => ofRollout(id, (each) => each.previewRollback(id)),
     apply: (request) => ofRollout(request.rolloutId, (each) => each.apply(request)),
-    previewRepair: (of) => ofRollout(of.rolloutId, (each) => each.previewRepair(of)),
-    repair: (request) => ofRollout(request.rolloutId, (each) => each.repair(request)),
     previewStart: (policy) => ofPolicy(policy, (each) => each.previewStart(policy)),
     start: (request) => ofPolicy(request.policy, (each) => each.start(request)),
     listRollouts: async () => newestFirst((await ofAll((each) => each.listRollouts())).flat()),

@@ -10,14 +10,13 @@ import { loadCauses } from '../records/load-causes.ts';
 import { loadRolloutSummary, withSharedAttribute } from '../records/read-records.ts';
 import { writeReports } from '../report/write-reports.ts';
 import { makeApplyVerb } from './apply-verb.ts';
-import { auditRepair, auditVerb } from './audit-verbs.ts';
+import { auditVerb } from './audit-verbs.ts';
 import { explainCollector, explainPlanned } from './explain-collector.ts';
 import { hold, listHolds, release } from './holds.ts';
 import { listPolicies } from './list-policies.ts';
 import type { EventFilter, Refused, RolloutOperations, VerbResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 import { showRollback } from './preview-rollback.ts';
-import { findRepairs, repair } from './repair.ts';
 import { searchUpgrades } from './search-upgrades.ts';
 import { makeShowCourse } from './show-course.ts';
 
@@ -79,18 +78,6 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       const status = await rolloutStatus(request.rolloutId);
       if (status === undefined) return { kind: 'unknownRollout' };
       return { kind: judgement.kind === 'change' ? 'done' : 'unchanged', status } satisfies VerbResult;
-    },
-    repair: async (request) => {
-      const result = await repair(parts, request);
-      const status = await rolloutStatus(request.rolloutId);
-      if (result === 'repaired') await auditRepair(parts, request);
-      if (result === undefined || status === undefined) return { kind: 'unknownRollout' };
-      return result === 'repaired' ? { kind: 'done', status } : refused(result.refusal);
-    },
-    previewRepair: async (of) => {
-      const found = await findRepairs(parts, of);
-      if (found === undefined) return { kind: 'unknownRollout' };
-      return 'refusal' in found ? refused(found.refusal) : { kind: 'shown', preview: found };
     },
     hold: (request) => hold(parts, request),
     release: (request) => release(parts, request),

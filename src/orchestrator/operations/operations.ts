@@ -10,7 +10,6 @@ import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { ReportFormat } from '../../rollout/report/write-report.ts';
-import type { Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
 import type { RolloutsPage, UpgradePage } from '../ports/rollout-store.ts';
@@ -23,15 +22,6 @@ export type VerbRequest = AskedVerb & {
   readonly by: string;
   readonly reason: string;
 };
-
-export interface RepairRequest {
-  readonly rolloutId: string;
-  /** The collector whose record to repair; absent: the rollout's own record and those of all its upgrades. */
-  readonly collectorId?: number;
-  readonly settlement: Settlement;
-  readonly by: string;
-  readonly reason: string;
-}
 
 /** The verb is not legal now. `reason` is the refusal as a sentence. */
 export interface Refused {
@@ -51,25 +41,6 @@ export type RollbackPreviewResult =
   | { readonly kind: 'unknownRollout' }
   /** The service had to be asked, and did not answer. */
   | { readonly kind: 'unavailable'; readonly reason: string };
-
-/** The records that a repair would settle. */
-export interface RepairPreview {
-  readonly rollout: string;
-  /** The rollout's own record is corrupt: repairing everything ends the rollout. */
-  readonly ownRecord: boolean;
-  /** Unfinished upgrades with a corrupt record. */
-  readonly upgrades: ReadonlyArray<{
-    readonly collectorId: number;
-    readonly collectorName: string;
-    /** Whether a task may be running. */
-    readonly mayRun: boolean;
-  }>;
-}
-
-export type RepairPreviewResult =
-  | { readonly kind: 'shown'; readonly preview: RepairPreview }
-  | Refused
-  | { readonly kind: 'unknownRollout' };
 
 export type VerbResult =
   | { readonly kind: 'done'; readonly status: RolloutStatus }
@@ -143,10 +114,6 @@ export interface RolloutOperations {
   previewRollback(rolloutId: string): Promise<RollbackPreviewResult>;
   /** The verb is in force once this returns: after a `pause` or `abort`, no daemon sends a create (P4). */
   apply(request: VerbRequest): Promise<VerbResult>;
-  /** What `repair` would settle now; refused if no record is corrupt. */
-  previewRepair(of: Pick<RepairRequest, 'rolloutId' | 'collectorId'>): Promise<RepairPreviewResult>;
-  /** Settles corrupt records; refused if no record is corrupt. */
-  repair(request: RepairRequest): Promise<VerbResult>;
   /** Once this returns, no daemon sends a create for the held subject (P4). */
   hold(request: HoldRequest): Promise<HoldResult>;
   release(request: HoldRequest): Promise<HoldResult>;

@@ -4,7 +4,6 @@ import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { CapDomain, PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, StoredView } from '../../rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
-import type { CorruptUpgrade, Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import type { Fence } from './leader.ts';
 
 // Candidates of a view are shared among its lanes: with a hundred lanes, each shows 40, which is more than one pass starts
@@ -63,12 +62,6 @@ export interface LoadedUpgrades {
   readonly upgrades: readonly Upgrade[];
   /** Collectors with an unreadable record. They belong to the rollout nevertheless (P1). */
   readonly unreadable: readonly number[];
-}
-
-/** The record that replaces a corrupt one, and its event. */
-export interface RepairedUpgrade {
-  readonly upgrade: Upgrade;
-  readonly event: RolloutEvent;
 }
 
 /** A page of the history, newest first. */
@@ -163,6 +156,8 @@ export interface RolloutStore {
       readonly expectedRev: number;
       readonly events: readonly RolloutEvent[];
       readonly brake: 'set' | 'lift' | 'keep';
+      /** The unreadable text that the save replaces. It is kept for an export. */
+      readonly replaced?: string;
     },
     fence: Fence | null,
   ): Promise<SaveResult>;
@@ -216,19 +211,6 @@ export interface RolloutStore {
     changes: ReadonlyArray<UpgradeChange & { readonly tripAbove: number | null }>,
     guard: SaveGuard,
   ): Promise<readonly number[]>;
-  /**
-   * Replaces corrupt records of unfinished upgrades, and corrects the counters. Records of ended upgrades stay, because nothing
-   * waits for them. Nothing is done when one of the records has changed meanwhile.
-   * @param of without a collector: all of the rollout
-   * @param replace makes the new record
-   * @returns the new records
-   */
-  repair(
-    of: { readonly rolloutId: string; readonly collectorId?: number; readonly settlement: Settlement },
-    replace: (corrupt: CorruptUpgrade, groups: PlanGroups, as: Settlement) => RepairedUpgrade,
-  ): Promise<readonly RepairedUpgrade[]>;
-  /** The records that `repair` would settle now: corrupt records of unfinished upgrades. Reads the whole plan. */
-  findCorrupt(rolloutId: string): Promise<readonly CorruptUpgrade[]>;
   /**
    * Saves the intent before a create, only while the rollout is running without a brake (P4), and is still at the `rolloutRev`
    * from which the create was decided: a later hold must stop it.

@@ -81,7 +81,14 @@ export async function saveRolloutFact(
 ): Promise<SaveResult> {
   const after = evolveRollout(before, fact);
   const events = describeRolloutChange(before, after, fact, by);
-  const change = { rollout: after, expectedRev: before.rev, events, brake: brakeFor(after, fact) };
+  const { unreadable } = before;
+  const change = {
+    rollout: after,
+    expectedRev: before.rev,
+    events,
+    brake: brakeFor(after, fact),
+    ...(unreadable?.kind === 'corrupt' && { replaced: unreadable.text }),
+  };
   const result = await parts.store.saveRollout(change, fence);
   if (result === 'saved') {
     for (const event of events) parts.sink.report(event);
@@ -124,7 +131,6 @@ const brakeAfter: Readonly<Record<RolloutFact['kind'], 'set' | 'lift' | 'keep'>>
   strataHeld: 'keep',
   groupHeld: 'set',
   groupMoved: 'keep',
-  upgradesRepaired: 'keep',
   stratumReleased: 'keep',
   held: 'keep',
   holdEnded: 'lift',

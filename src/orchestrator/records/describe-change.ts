@@ -9,7 +9,6 @@ import {
   gateChangeWords,
   inventoryTrustedWords,
   releasedWords,
-  replacedRecordWords,
 } from '../../rollout/messages/events.ts';
 import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
 import { heldWords } from '../../rollout/messages/stratum-reasons.ts';
@@ -29,10 +28,19 @@ export function describeUpgradeChange(
 ): readonly RolloutEvent[] {
   if (before.progress.state === after.progress.state) return [];
   const ended = isEnd(after.progress.state);
+  const waveName = rollout.waves[after.identity.wave]?.name;
   const taskId = taskIdOf(after) ?? taskIdOf(before);
   return [
     {
-      ...upgradeEvent(rollout, after, { at: fact.at, by: 'daemon', ...causeOf(after) }),
+      at: fact.at,
+      event: `upgrade.${after.progress.state}`,
+      policy: rollout.policy.name,
+      rollout: rollout.id,
+      ...causeOf(after),
+      by: 'daemon',
+      ...(waveName === undefined ? {} : { wave: waveName }),
+      collectorId: after.identity.collectorId,
+      collectorName: after.identity.collectorName,
       ...(taskId === undefined ? {} : { taskId }),
       attempt: after.tally.attempts,
       ...(after.progress.state === 'succeeded' ? { fromBuild: after.identity.fromBuild } : {}),
@@ -45,39 +53,10 @@ export function describeUpgradeChange(
   ];
 }
 
-/** The fields that all events of an upgrade have. */
-function upgradeEvent(
-  rollout: Rollout,
-  { identity, progress: { state } }: Upgrade,
-  { at, by, ...cause }: Pick<RolloutEvent, 'at' | 'by' | 'reason' | 'reasonKind'>,
-): RolloutEvent {
-  const waveName = rollout.waves[identity.wave]?.name;
-  return {
-    at,
-    event: `upgrade.${state}`,
-    policy: rollout.policy.name,
-    rollout: rollout.id,
-    ...cause,
-    by,
-    ...(waveName === undefined ? {} : { wave: waveName }),
-    collectorId: identity.collectorId,
-    collectorName: identity.collectorName,
-  };
-}
-
 function causeOf(upgrade: Upgrade): Pick<RolloutEvent, 'reason' | 'reasonKind'> {
   if (upgrade.progress.state === 'queued') return { reason: upgrade.progress.refused?.detail ?? '' };
   const reason = reasonOf(upgrade);
   return { reason: upgradeWords(upgrade), ...(reason === undefined ? {} : { reasonKind: reason.kind }) };
-}
-
-/** The event of an upgrade that replaced a corrupt record. */
-export function describeRepairedUpgrade(
-  rollout: Rollout,
-  upgrade: Upgrade,
-  of: Pick<RolloutEvent, 'at' | 'by' | 'reason'>,
-): RolloutEvent {
-  return upgradeEvent(rollout, upgrade, { ...of, reasonKind: 'repaired' });
 }
 
 /** The class (DESIGN §4) of the failure that ended an attempt. */
@@ -104,11 +83,7 @@ export function describeRolloutChange(
   fact: RolloutFact,
   by: string,
 ): readonly RolloutEvent[] {
-  const { unreadable } = before;
-  const change =
-    unreadable?.kind === 'corrupt'
-      ? replacedEventOf(unreadable.text, after)
-      : changeEventOf(before, after, fact);
+  const change = changeEventOf(before, after, fact);
   if (change === undefined) return [];
   const wave = 'wave' in fact ? before.waves[fact.wave]?.name : undefined;
   const given =
@@ -135,14 +110,6 @@ function kindOf(reason: { readonly kind: string } | undefined): Pick<RolloutEven
   return reason === undefined ? {} : { reasonKind: reason.kind };
 }
 
-function replacedEventOf(unreadable: string, { state, reason }: Rollout): ChangeEvent {
-  return {
-    event: `rollout.${state}`,
-    reason: replacedRecordWords(reason, unreadable),
-    reasonKind: reason.kind,
-  };
-}
-
 /** Facts whose event always has the same name, and only their own reason; null: no event. */
 const plainEvents = {
   approved: 'rollout.approved',
@@ -153,7 +120,6 @@ const plainEvents = {
   soakPolled: null,
   soakSkipped: 'wave.soakSkipped',
   wavePassed: 'wave.passed',
-  upgradesRepaired: null,
   holdEnded: 'rollout.resumed',
   resumed: 'rollout.resumed',
   acknowledgedLowered: null,

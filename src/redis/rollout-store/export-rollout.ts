@@ -6,7 +6,7 @@ import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { type RolloutKeys, rolloutKeys } from '../schema/rollout-keys.ts';
 import { decodeAttributes, tablesInOrder } from '../schema/stored-attributes.ts';
-import { decodeEvent, decodeGroups, decodeRollout } from '../schema/stored-rollout.ts';
+import { decodeEvent, decodeGroups, decodeRollout, rolloutName } from '../schema/stored-rollout.ts';
 import { decodeUpgrade } from '../schema/stored-upgrade.ts';
 import { BrokenRecordError, recordVersion } from '../schema/unreadable-records.ts';
 import { readRecords } from './packed-records.ts';
@@ -40,14 +40,16 @@ export async function* exportRollout(
 ): AsyncGenerator<RecordLine> {
   const { commands, keyPrefix } = redis;
   const keys = rolloutKeys(keyPrefix, rolloutId);
-  const [[json, rev, v], groups] = await Promise.all([
-    commands.hmget(keys.rollout, 'json', 'rev', 'v'),
+  const [[json, rev, v, replaced], groups] = await Promise.all([
+    commands.hmget(keys.rollout, 'json', 'rev', 'v', 'replaced'),
     commands.get(keys.groups),
   ]);
   if (typeof rev !== 'string') return;
   const decodeIt = (text: string) =>
     decodeRollout({ json: text, rev, v: v ?? null }, rolloutId, recordVersion);
   yield readLine(json ?? '', (text) => ({ kind: 'rollout', rollout: decodeIt(text) }));
+  if (typeof replaced === 'string')
+    yield { kind: 'unreadable', what: rolloutName(rolloutId), text: replaced };
   if (groups !== null)
     yield readLine(groups, (text) => ({ kind: 'groups', groups: decodeGroups(text, rolloutId) }));
   for (const text of tablesInOrder(await commands.hgetall(keys.attributes)))

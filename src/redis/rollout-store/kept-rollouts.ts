@@ -2,12 +2,11 @@ import type { EpochMs } from '../../base/time.ts';
 import type { RolloutsPage } from '../../orchestrator/ports/rollout-store.ts';
 import type { Rollout, UnreadableRecord } from '../../rollout/model/rollout.ts';
 import { isRolloutId, parseRolloutId } from '../../rollout/model/rollout-id.ts';
-import { makeStandIn } from '../../rollout/planning/stand-in-rollout.ts';
 import { pairsOf } from '../connection/commands.ts';
 import { decodeRollout, rolloutName, type StoredRollout } from '../schema/stored-rollout.ts';
-import { loadRemains } from './load-stand-in.ts';
 import { packRecords } from './packed-records.ts';
 import type { StoreContext } from './store-context.ts';
+import { showUnreadable } from './unreadable-rollout.ts';
 
 // A policy that starts a rollout every 15 minutes reaches this number in ten days.
 export const rolloutsListedMax = 1_000;
@@ -31,16 +30,18 @@ export async function readRollout(
     store.broken.forget(rolloutName(rolloutId));
     return rollout;
   }
-  const remains = await loadRemains(store, rolloutId, problemOf(store, stored));
-  if (remains === undefined) return undefined;
-  return makeStandIn(remains, store.policies);
+  return showUnreadable(store, rolloutId, problemOf(store, rolloutId, stored));
 }
 
-function problemOf({ version }: StoreContext, { json, v }: StoredRollout): UnreadableRecord {
+function problemOf(
+  { version, ofRollout }: StoreContext,
+  rolloutId: string,
+  { json, v }: StoredRollout,
+): UnreadableRecord {
   const written = Number(v);
   return written > version
     ? { kind: 'newer', version: written, readable: version }
-    : { kind: 'corrupt', text: json };
+    : { kind: 'corrupt', key: `${ofRollout(rolloutId).keys.rollout} json`, text: json };
 }
 
 // Two may be running, and a few of the others may have expired but still be listed.

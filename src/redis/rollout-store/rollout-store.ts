@@ -39,7 +39,7 @@ function makeRolloutWrites(store: StoreContext) {
 
     join: (joining, expectedRev, fence) => joinPlan(store, joining, { expectedRev, fence, mark: nextMark() }),
 
-    saveRollout: async ({ rollout, expectedRev, events, brake }, fence) => {
+    saveRollout: async ({ rollout, expectedRev, events, brake, replaced }, fence) => {
       const { keys } = ofRollout(rollout.id);
       const { fence: fenceKey, active, toPack } = ofPolicy(parseRolloutId(rollout.id).policy);
       const mark = nextMark();
@@ -53,7 +53,10 @@ function makeRolloutWrites(store: StoreContext) {
             expectedRev,
             rev: rollout.rev,
             rollout: JSON.stringify(rollout),
-            fields: rolloutFields(rollout, mark),
+            fields: [
+              ...rolloutFields(rollout, mark),
+              ...(replaced === undefined ? [] : ['replaced', replaced]),
+            ],
             brake,
             endedAt: rollout.endedAt,
             historyMs,

@@ -113,20 +113,6 @@ export const dropStrayRetriesScript = defineScript({
   result: isDone,
 });
 
-export const snapshotScript = defineScript({
-  file: new URL('./lua/snapshot.lua', import.meta.url),
-  keys: ['records', 'counters'],
-  args: { collectors: 'json' },
-  result: z.tuple([texts, texts, texts]),
-});
-
-export const repairUpgradesScript = defineScript({
-  file: new URL('./lua/repair-upgrades.lua', import.meta.url),
-  keys: ['rollout', 'events', ...writtenKeys],
-  args: { write: 'text', repairs: 'json', counts: 'json', changed: 'json' },
-  result: isDone,
-});
-
 export const stagePlanScript = defineScript({
   file: new URL('./lua/stage-plan.lua', import.meta.url),
   keys: recordKeys,

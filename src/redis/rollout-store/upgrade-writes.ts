@@ -3,14 +3,13 @@ import type { RolloutStore, UpgradeChange } from '../../orchestrator/ports/rollo
 import type { CapDomain } from '../../rollout/model/plan-groups.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { runScript } from '../connection/script.ts';
-import { findCorruptUpgrades, repairUpgrades } from './repair-upgrades.ts';
 import { countFreshIntentsScript, dropStrayRetriesScript, writeUpgradesScript } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
 import { encodeChange } from './upgrade-index.ts';
 
 /** Changes upgrades. Each write is one script, with the guard of its kind. */
 export function makeUpgradeWrites(store: StoreContext) {
-  const { commands, version, nextMark, ofPolicy, ofRollout, readable } = store;
+  const { commands, version, nextMark, ofPolicy, ofRollout } = store;
   return {
     rejoin: async (rolloutId, changes, rolloutRev) =>
       savedOf(changes, await write(rolloutId, { mode: 'rejoin', rolloutRev }, changes)),
@@ -26,10 +25,6 @@ export function makeUpgradeWrites(store: StoreContext) {
       if (changes.length === 0) return [];
       return savedOf(changes, await write(rolloutId, { mode: 'save', ...guard }, changes));
     },
-
-    repair: (of, replace) => repairUpgrades(commands, readable(of.rolloutId), of, replace, nextMark()),
-
-    findCorrupt: (rolloutId) => findCorruptUpgrades(commands, readable(rolloutId)),
 
     saveIntent: async (change, rolloutRev) => {
       const guard = { mode: 'intent', rolloutRev } as const;

@@ -31,11 +31,6 @@ export function waveOfOrderScore(score: number): number {
   return score % placeBounds.waves;
 }
 
-/** The parts of an `orderScoreOf`. */
-export function parseOrderScore(score: number): { wave: number; order: number } {
-  return { wave: waveOfOrderScore(score), order: Math.floor(score / placeBounds.waves) };
-}
-
 /** @throws when a position exceeds the limits, and its score would be ambiguous */
 export function assertPlaces(upgrades: readonly Upgrade[]): void {
   for (const { identity } of upgrades) {

@@ -54,9 +54,13 @@ function decodeCells(cells: string | readonly number[], values: number): Cells {
   return typeof cells === 'string' ? new Typed(Uint8Array.from(Buffer.from(cells, 'base64')).buffer) : cells;
 }
 
+/** The name of a rollout's attributes in error messages. */
+export function attributesName(rolloutId: string): string {
+  return `the attributes of rollout ${rolloutId}`;
+}
+
 /** Decodes a table. @returns a function that returns it, or throws BrokenRecordError */
 export async function decodeAttributes(text: string, rolloutId: string): Promise<() => AttributeTable> {
-  const what = `the attributes of rollout ${rolloutId}`;
   try {
     const { ids, columns } = storedTable.parse(JSON.parse(await unpackText(text, tableBytesMax)));
     let id = 0;
@@ -72,7 +76,7 @@ export async function decodeAttributes(text: string, rolloutId: string): Promise
     };
     return () => table;
   } catch (error) {
-    const broken = new BrokenRecordError(what, error);
+    const broken = new BrokenRecordError(attributesName(rolloutId), error);
     return () => {
       throw broken;
     };

@@ -102,7 +102,8 @@ export interface WriteMark {
 
 /**
  * Fields beside `json` in a rollout's hash, for scripts: alternating names and values. `write` is the mark of the last save,
- * `v` the version of the records. `kind`, `target` and `marks` serve while the record is corrupt. The scripts themselves set
+ * `v` the version of the records. `kind`, `target` and `marks` serve while the record is unreadable, and `replaced` is its text
+ * after an abort. The scripts themselves set
  * `brake`, `ended`, and `frozen`, the mark of the freeze.
  */
 export function rolloutFields(rollout: Rollout, { write, version }: WriteMark): readonly string[] {

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { keepLatest } from '../../base/keep-latest.ts';
 import type { DurationMs } from '../../base/time.ts';
 
 /**
@@ -15,14 +14,11 @@ interface Met {
   readonly error: BrokenRecordError;
 }
 
-// A record that was repaired by hand is used again soon. Until then it costs one read a minute.
+// A record that was restored by hand is used again soon. Until then it costs one read a minute.
 const knownForMs: DurationMs = 60_000;
 
 // Each daemon reads its active rollouts every second or two.
 const newerKnownForMs: DurationMs = 10_000;
-
-// A read may start before a repair and end after it. A record that is still broken is found again by the next read.
-const settledForMs: DurationMs = 2_000;
 
 // Many more broken records mean a broken Redis. The oldest are reported again then.
 const reportedMax = 10_000;
@@ -33,7 +29,6 @@ const reportedMax = 10_000;
  */
 export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void) {
   const met = new Map<string, Met>();
-  const settled = new Map<string, number>();
   return {
     /**
      * The result of `read`; undefined for an unreadable record, which is reported once. @throws errors other than
@@ -46,7 +41,6 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void) 
         if (!(error instanceof BrokenRecordError)) throw error;
         const isNew = !met.has(error.what);
         const lastAt = performance.now();
-        if (lastAt - (settled.get(error.what) ?? Number.NEGATIVE_INFINITY) < settledForMs) return undefined;
         met.set(error.what, { lastAt, error });
         const [oldest] = met.keys();
         if (met.size > reportedMax && oldest !== undefined) met.delete(oldest);
@@ -57,8 +51,6 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void) 
     /** True for a while after this record was unreadable, when reading it again is useless. */
     isKnown: (what: string): boolean =>
       performance.now() - (met.get(what)?.lastAt ?? Number.NEGATIVE_INFINITY) < knownForMs,
-    /** True while no record is known to be unreadable. */
-    isEmpty: (): boolean => met.size === 0,
     /** Upgrades of a rollout with unreadable records. */
     upgradesOf: (rolloutId: string): readonly number[] =>
       [...met.values()].flatMap(({ error: { upgrade } }) =>
@@ -71,11 +63,8 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void) 
           ? [error.message]
           : [],
       ),
-    /** Removes a record that is readable again, or was replaced. */
-    forget: (what: string): void => {
-      if (!met.delete(what)) return;
-      keepLatest(settled, what, performance.now(), reportedMax);
-    },
+    /** Removes a record that is readable again. */
+    forget: (what: string): void => void met.delete(what),
   };
 }
 

@@ -116,7 +116,6 @@ export function makeUpgradeReads({ kept, now }: MemoryState) {
       const ids = queues?.overdue(Number.POSITIVE_INFINITY).slice(0, Math.max(0, limit)) ?? [];
       return ids.flatMap((each) => upgrades?.get(each) ?? []);
     },
-    findCorrupt: async () => [],
     countFreshIntents: async (id, withinMs) =>
       [...(kept.get(id)?.intents.values() ?? [])].filter((at) => at >= now() - withinMs).length,
   } satisfies Partial<RolloutStore>;

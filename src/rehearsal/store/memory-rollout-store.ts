@@ -123,7 +123,6 @@ function makeRolloutWrites(state: MemoryState) {
       return 'saved';
     },
     packEnded: async () => undefined,
-    repair: async () => [],
   } satisfies Partial<RolloutStore>;
 }
 

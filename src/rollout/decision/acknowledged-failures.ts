@@ -44,7 +44,10 @@ export function lowerAcknowledged(view: RolloutView): Acknowledged {
 
 /** True while more failures are acknowledged than exist. */
 export function hasExcessAcknowledged(view: RolloutView): boolean {
-  if (view.groupsUnreadable || view.rollout.waves.every((each) => each.acknowledgedWeight === 0))
+  if (
+    view.unreadableRecords !== undefined ||
+    view.rollout.waves.every((each) => each.acknowledgedWeight === 0)
+  )
     return false;
   const weightOf = ({ waves }: Acknowledged) => sumOf(waves, (each) => each.acknowledgedWeight);
   return weightOf(lowerAcknowledged(view)) < weightOf(view.rollout);

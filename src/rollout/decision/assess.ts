@@ -150,6 +150,13 @@ export function countOpen(view: Pick<RolloutView, 'waves'>): {
   };
 }
 
+/** True while every upgrade that has not ended has an unreadable record, so that no step ends it. */
+export function isOnlyUnreadableOpen(view: Pick<RolloutView, 'waves' | 'unreadableRecords'>): boolean {
+  const { unreadableRecords: unreadable } = view;
+  const { open } = countOpen(view);
+  return unreadable !== undefined && open > 0 && open === unreadable.waiting + unreadable.mayRun;
+}
+
 /** True once a wave is open: its members may start. */
 export function hasBegun({ state }: Wave): boolean {
   return state !== 'waiting' && state !== 'awaitingApproval';

@@ -42,7 +42,6 @@ type RolloutBlocker =
       readonly lastsMs: DurationMs;
       readonly heldAfterMs: DurationMs | null;
     }
-  | { readonly kind: 'recordsUnreadable'; readonly collectorIds: readonly number[] }
   /** A newer upwave wrote the record, with these versions. */
   | { readonly kind: 'newerVersion'; readonly version: number; readonly readable: number }
   /** The config has no policy of this name. */

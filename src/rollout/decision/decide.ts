@@ -9,13 +9,14 @@ import {
   isImplausibleTooLong,
 } from '../model/assess-inventory.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
+import type { HoldCause } from '../model/stop-cause.ts';
 import { hasExcessAcknowledged } from './acknowledged-failures.ts';
 import { admit } from './admission.ts';
-import { type AssessedView, assess, countOpen } from './assess.ts';
+import { type AssessedView, assess, countOpen, isOnlyUnreadableOpen } from './assess.ts';
 import { type Blocker, stateBlocker, storeBlockers } from './blocker.ts';
 import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
-import { decideForeign } from './foreign-rollout.ts';
+import { allOverAt, decideForeign } from './foreign-rollout.ts';
 import { implausibleBlocker, rollbackContinuesAt } from './implausible-inventory.ts';
 import { findUnmoved } from './outlier-group.ts';
 import { decideWave } from './wave-progress.ts';
@@ -49,9 +50,19 @@ export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
   }
   const { account } = view;
   const decision = isForeign(account) ? decideForeign(view, account, now) : decideByState(view, now);
-  if (view.corruptUpgrades === undefined) return decision;
-  const blocker = { kind: 'recordsUnreadable', collectorIds: view.corruptUpgrades, until: null } as const;
-  return { ...decision, blockers: [...decision.blockers, blocker] };
+  const unreadable = unreadableCause(view);
+  if (unreadable === undefined) return decision;
+  const isShown = [rollout.reason, ...decision.blockers].some(
+    (each) => each.kind === unreadable.kind && unreadable.keys.every((key) => each.keys.includes(key)),
+  );
+  if (isShown) return decision;
+  return { ...decision, blockers: [...decision.blockers, { ...unreadable, until: null }] };
+}
+
+type UnreadableCause = Extract<HoldCause, { kind: 'recordsUnreadable' }>;
+
+function unreadableCause({ unreadableRecords }: RolloutView): UnreadableCause | undefined {
+  return unreadableRecords && { kind: 'recordsUnreadable', keys: unreadableRecords.keys };
 }
 
 function deliverOverdue({ overdue }: RolloutView): readonly Action[] {
@@ -61,12 +72,12 @@ function deliverOverdue({ overdue }: RolloutView): readonly Action[] {
 function decideByState(view: AssessedView, now: EpochMs): Decision {
   const { rollout } = view;
   const deliver = deliverOverdue(view);
-  if (isRolloutEnd(rollout.state)) return decideEnded(view, deliver);
+  if (isRolloutEnd(rollout.state)) return decideEnded(view, deliver, now);
   switch (rollout.state) {
     case 'running':
       return decideRunning(view, deliver, now);
     case 'rollingBack':
-      return decideRollingBack(view, deliver);
+      return decideRollingBack(view, deliver, now);
     case 'held':
       return rollout.heldFor === undefined
         ? decideStopped(view, deliver, now)
@@ -80,8 +91,9 @@ function decideByState(view: AssessedView, now: EpochMs): Decision {
 }
 
 function decideRunning(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
-  // Without the groups it is unknown for which caps a collector counts (P2, P14).
-  if (view.groupsUnreadable) return stop({ do: 'hold', cause: { kind: 'planUnreadable' } }, now);
+  // An unreadable record may hide a running task, a failure, or the caps for which a collector counts (P1, P2, P14).
+  const cause = unreadableCause(view);
+  if (cause !== undefined) return stop({ do: 'hold', cause }, now);
   const unmoved = findUnmoved(view);
   if (unmoved !== undefined) {
     const { label } = unmoved;
@@ -136,7 +148,7 @@ function decideHeldFor(
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (view.buildHold !== null) return stop(holdForBuild(view.buildHold), now);
   const evidence = view.assessed[heldFor.wave]?.assessment.evidence ?? 'none';
-  if (alarm !== undefined || view.groupsUnreadable || evidence === 'none')
+  if (alarm !== undefined || view.unreadableRecords !== undefined || evidence === 'none')
     return decideStopped(view, deliver, now);
   const name = view.rollout.waves[heldFor.wave]?.name ?? '';
   const reason = { kind: 'evidence', wave: name, isShown: evidence === 'shown' } as const;
@@ -188,32 +200,45 @@ function setBrake(view: AssessedView): readonly Action[] {
   return view.braked ? [] : [{ do: 'setBrake' }];
 }
 
-/** Ended early: upgrades that have not started are withdrawn, running ones are watched to their end. */
-function decideEnded(view: AssessedView, deliver: readonly Action[]): Decision {
+/** Ended early: it closes once all upgrades have ended. */
+function decideEnded(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
+  const { actions, ...rest } = decideOpen(view, now) ?? {
+    ...{ blockers: [], wakeAt: null },
+    actions: [{ do: 'save', change: { kind: 'closed' } }],
+  };
+  return { actions: [...deliver, ...actions], ...rest };
+}
+
+/**
+ * Upgrades that have not started are withdrawn, and running ones are watched to their end. Those with an unreadable record
+ * never end: they are given up once the service must have ended their tasks (P1).
+ * @returns undefined when no upgrade is open any more
+ */
+function decideOpen(view: AssessedView, now: EpochMs): Decision | undefined {
   const { waiting, queued, open } = countOpen(view);
-  const actions: Action[] = [...deliver];
-  if (waiting + queued > 0)
-    actions.push({ do: 'withdrawWaiting', reason: { kind: 'rolloutOver', state: view.rollout.state } });
-  else if (open === 0) actions.push({ do: 'save', change: { kind: 'closed' } });
+  if (open === 0) return undefined;
+  if (isOnlyUnreadableOpen(view)) {
+    const overAt = view.unreadableRecords?.mayRun === 0 ? now : allOverAt(view);
+    if (now >= overAt) return undefined;
+    return { actions: [], blockers: [{ kind: 'watching', upgrades: open, until: overAt }], wakeAt: overAt };
+  }
+  const reason = { kind: 'rolloutOver', state: view.rollout.state } as const;
   const blockers: Blocker[] = [];
   if (waiting > 0) blockers.push({ kind: 'withdrawing', upgrades: waiting, until: null });
   if (open > waiting) blockers.push({ kind: 'watching', upgrades: open - waiting, until: null });
-  return { actions, blockers, wakeAt: null };
+  return { actions: waiting + queued > 0 ? [{ do: 'withdrawWaiting', reason }] : [], blockers, wakeAt: null };
 }
 
 /** First all upgrades end, then a separate rollout rolls the collectors back, then this rollout ends. */
-function decideRollingBack(view: AssessedView, deliver: readonly Action[]): Decision {
+function decideRollingBack(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
   const { rollout, rollback } = view;
-  const { waiting, queued, open } = countOpen(view);
-  const reason = { kind: 'rolloutOver', state: rollout.state } as const;
-  const withdrawal: readonly Action[] = waiting + queued > 0 ? [{ do: 'withdrawWaiting', reason }] : [];
+  const open = decideOpen(view, now);
+  if (open !== undefined) return { ...open, actions: [...deliver, ...open.actions] };
   const waits = (blocker: Blocker, ...actions: readonly Action[]): Decision => ({
     actions: [...deliver, ...actions],
     blockers: [blocker],
     wakeAt: null,
   });
-  if (waiting > 0) return waits({ kind: 'withdrawing', upgrades: waiting, until: null }, ...withdrawal);
-  if (open > 0) return waits({ kind: 'watching', upgrades: open, until: null }, ...withdrawal);
   if (rollback === null) {
     const implausible = rollout.implausibleInventory;
     const until = implausible === undefined ? null : rollbackContinuesAt(implausible);

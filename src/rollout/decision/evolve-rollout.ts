@@ -11,7 +11,7 @@ import type { RolloutFact } from './rollout-facts.ts';
 
 /**
  * Whether a fact may be stored. For a rollout with a corrupt record, only its end may be stored: any other write would
- * overwrite a record that a person may still repair. Nothing is stored for a rollout that a newer upwave wrote.
+ * overwrite a record that an operator may still restore. Nothing is stored for a rollout that a newer upwave wrote.
  */
 export function isStorable({ unreadable }: Rollout, { kind }: Pick<RolloutFact, 'kind'>): boolean {
   if (unreadable === undefined) return true;
@@ -29,7 +29,7 @@ export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
 
 // oxlint-disable-next-line max-lines-per-function -- a table: one row for each fact
 function change(rollout: Rollout, fact: RolloutFact): Rollout {
-  const { unreadable, ...known } = rollout;
+  const { unreadable: _replaced, ...known } = rollout;
   const next = { ...known, rev: rollout.rev + 1 };
   switch (fact.kind) {
     case 'approved':
@@ -60,8 +60,6 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, heldStrata: [...rollout.heldStrata, fact.held] };
     case 'groupMoved':
       return { ...next, heldStrata: afterMove(rollout, fact) };
-    case 'upgradesRepaired':
-      return { ...next, heldStrata: rollout.heldStrata.map(movedAgain) };
     case 'stratumReleased': {
       const heldStrata = rollout.heldStrata.filter(({ label }) => label !== fact.label).map(movedAgain);
       const view = { ...fact.view, rollout: { ...rollout, heldStrata } };
@@ -82,11 +80,8 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'acknowledgedLowered':
       return { ...next, ...lowerAcknowledged({ ...fact.view, rollout }) };
     case 'aborted':
-    case 'superseded': {
-      const reason: RolloutReason =
-        unreadable === undefined ? fact.reason : { kind: 'endedUnread', by: fact.reason };
-      return { ...withPlausibleInventory(next), state: fact.kind, reason };
-    }
+    case 'superseded':
+      return { ...withPlausibleInventory(next), state: fact.kind, reason: fact.reason };
     case 'rollbackAsked':
       return {
         ...restartInventoryWait(next, fact.at),
@@ -159,7 +154,7 @@ function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollou
   };
 }
 
-/** A collector of a released group, or with a repaired record, may belong to another held group. */
+/** A collector of a released group may belong to another held group. */
 function movedAgain(held: HeldStratum): HeldStratum {
   return held.attributes === undefined ? held : { ...held, unmoved: true };
 }

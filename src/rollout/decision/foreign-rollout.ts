@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import { type ForeignAccount, needsPerson } from '../model/account.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
-import { countOpen } from './assess.ts';
+import { countOpen, isOnlyUnreadableOpen } from './assess.ts';
 import type { Decision } from './decision.ts';
 
 /**
@@ -14,13 +14,14 @@ export function decideForeign(view: RolloutView, account: ForeignAccount, now: E
   if (!needsPerson(account) || !isRolloutEnd(view.rollout.state))
     return { actions: [], blockers: [blocker], wakeAt: null };
   const { waiting, open } = countOpen(view);
-  if (open === 0)
+  const overAt = allOverAt(view);
+  const isOnlyUnreadable = isOnlyUnreadableOpen(view);
+  if (open === 0 || (isOnlyUnreadable && now >= overAt))
     return { actions: [{ do: 'save', change: { kind: 'closed' } }], blockers: [], wakeAt: null };
-  if (waiting > 0) {
+  if (waiting > 0 && !isOnlyUnreadable) {
     const reason = { kind: 'rolloutOver', state: view.rollout.state } as const;
     return { actions: [{ do: 'withdrawWaiting', reason }], blockers: [blocker], wakeAt: null };
   }
-  const overAt = allOverAt(view);
   if (now < overAt) {
     const blockers = [{ kind: 'abandoning', upgrades: open, until: overAt } as const];
     return { actions: [], blockers, wakeAt: overAt };
@@ -29,7 +30,7 @@ export function decideForeign(view: RolloutView, account: ForeignAccount, now: E
 }
 
 /** No create was sent after the last change of an upgrade, and none runs longer than its deadline and verification. */
-function allOverAt({ rollout, waves }: RolloutView): EpochMs {
+export function allOverAt({ rollout, waves }: RolloutView): EpochMs {
   const lastChangeAt = Math.max(rollout.createdAt, ...waves.map((wave) => wave.lastChangeAt ?? 0));
   const { deadlineMs, verifyWithinMs } = rollout.policy.upgrade;
   return lastChangeAt + deadlineMs + verifyWithinMs;

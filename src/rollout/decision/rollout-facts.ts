@@ -32,8 +32,6 @@ export type RolloutChange =
   | { readonly kind: 'groupHeld'; readonly held: HeldStratum }
   /** All collectors of the group are in its stratum. `view`: the view at that time. */
   | { readonly kind: 'groupMoved'; readonly label: string; readonly view: RolloutView }
-  /** Records replaced corrupt ones, and may lack that their collectors belong to a held group. */
-  | { readonly kind: 'upgradesRepaired' }
   /** `view`: its failures until then are acknowledged. */
   | {
       readonly kind: 'stratumReleased';

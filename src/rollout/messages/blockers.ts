@@ -27,12 +27,6 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
     const then = heldAfterMs === null ? 'it is read again' : `held after ${formatDuration(heldAfterMs)}`;
     return `${implausibleWords(why)}, for ${lasts}; ${then}`;
   },
-  recordsUnreadable: ({ collectorIds }) => {
-    const [first] = collectorIds;
-    return collectorIds.length === 1
-      ? `the record of collector ${first} in Redis is unreadable: its upgrade does not start, and keeps its slot. Run \`upwave repair\``
-      : `the records of ${collectorIds.length} collectors in Redis are unreadable: their upgrades do not start, and keep their slots. Run \`upwave repair\``;
-  },
   newerVersion: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   account: ({ account }) => accountWords(account),
   policyMissing: ({ rollout, policy }) =>

@@ -1,5 +1,4 @@
 import { someNames } from '../../base/names.ts';
-import { cutText } from '../../base/safe-text.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { notRolledBackWords, rolloutReasonWords } from './rollout-reasons.ts';
@@ -48,23 +47,3 @@ export function gateChangeWords(gate: string, verdict: string, detail: string): 
 }
 
 export const inventoryTrustedWords = 'the inventory is plausible again';
-
-// A usual record of a rollout is not cut.
-const textKeptMax = 4_000;
-
-/** A record replaces an unreadable one, and the event keeps the old bytes. */
-export function replacedRecordWords(reason: RolloutReason, unreadable: string): string {
-  return `${rolloutReasonWords(reason)}; it was: ${cutText(unreadable, textKeptMax)}`;
-}
-
-/** An operator settled the corrupt record of an upgrade, and the event keeps the old bytes. */
-export function repairedWords(
-  { by, reason }: { readonly by: string; readonly reason: string },
-  corrupt: string,
-): string {
-  const why = reason === '' ? '' : `: ${reason}`;
-  return `repaired by ${by}${why}; the record was: ${corrupt.slice(0, upgradeTextKeptMax)}`;
-}
-
-// A usual record of an upgrade is not cut.
-const upgradeTextKeptMax = 2_000;

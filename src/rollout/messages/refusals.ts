@@ -11,8 +11,6 @@ import { implausibleWords } from './stop-causes.ts';
 /** Why a verb is refused, and what to do instead. */
 export const refusalWords = makeWords<Refusal>({
   foreign: ({ account }) => accountWords(account),
-  nothingCorrupt: ({ collectorId }) =>
-    `nothing to repair: ${collectorId === null ? 'none of its active records is corrupt' : `it has no active record of collector ${collectorId} that is corrupt`}`,
   recordUnreadable: ({ unreadable }) => unreadableWords(unreadable),
   over: ({ state }) => `it is over (${stateWords(state)})`,
   rollingBack: ({ rollback }) =>

@@ -17,7 +17,6 @@ export const rolloutReasonWords: (reason: RolloutReason) => string = makeWords<
   buildNotOffered: ({ build }) =>
     `the service no longer offers build ${build}; abort, or resume once it is offered again`,
   asked: byWords,
-  repaired: (reason) => `repaired ${byWords(reason)}`,
   awaitsApproval: () => 'waits for approval',
   newerBuild: ({ build }) => `build ${build} is available, and the policy upgrades to it at once`,
   evidence: ({ wave, isShown }) =>
@@ -27,9 +26,7 @@ export const rolloutReasonWords: (reason: RolloutReason) => string = makeWords<
   rollbackEnded: ({ rollback, state }) =>
     `by ${rollback}, which ${state === 'aborted' ? 'was ' : ''}${stateWords(state)}`,
   nothingRolledBack: ({ left }) => `no collector could be rolled back${notRolledBackWords(left)}`,
-  recordCorrupt: () => unreadableWords({ kind: 'corrupt' }),
   recordNewer: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
-  endedUnread: ({ by }) => `${rolloutReasonWords(by)}; its record in Redis could not be read`,
 });
 
 /** `; 3 stay: an operator holds them`; empty if all can be rolled back. */
@@ -38,11 +35,8 @@ export function notRolledBackWords(left: ReadonlyArray<Pick<LeftBehind, 'count' 
 }
 
 /** Why a rollout with an unreadable record starts nothing, and what to do about it. */
-export const unreadableWords = makeWords<
-  { readonly kind: 'corrupt' } | Extract<UnreadableRecord, { kind: 'newer' }>
->({
+export const unreadableWords = makeWords<UnreadableRecord>({
   newer: ({ version, readable }) =>
     `it was written by a newer upwave (record version ${version}, this upwave reads ${readable}): this daemon leaves it alone. Start a daemon of that version`,
-  corrupt: () =>
-    'its record in Redis is unreadable. It starts no upgrade, and running upgrades are watched to their end. Settle it with `upwave repair`, or abort it',
+  corrupt: ({ key }) => stopSentences.recordsUnreadable({ kind: 'recordsUnreadable', keys: [key] }),
 });

@@ -1,3 +1,4 @@
+import { someNames } from '../../base/names.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import { type Implausible, implausibleHoldAfterMs } from '../model/assess-inventory.ts';
@@ -8,8 +9,8 @@ import { counted, makeWords, type Sentences, stateWords } from './sentences.ts';
 
 /** Why the daemon stops a rollout: the reason of its hold, abort or rollback, with what an operator can do. */
 export const stopSentences: Sentences<StopCause> = {
-  planUnreadable: () =>
-    'the groups of its plan in Redis are unreadable: abort it; running upgrades are watched to their end',
+  recordsUnreadable: ({ keys }) =>
+    `${counted(keys.length, 'record')} in Redis ${keys.length === 1 ? 'is' : 'are'} unreadable: ${someNames(keys)}. Nothing starts, and running upgrades are watched to their end. Save all records with \`upwave export\`, then abort; or restore the record and resume`,
   buildHeld: ({ build, reason }) => `build ${build} is held: ${reason}`,
   inventoryUnresolved: ({ why }) => inventoryWords(why),
   noEvidence: noEvidenceWords,

@@ -61,7 +61,6 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
     state === 'rollingBack' ? 'the rollout is rolling back' : `the rollout was ${stateWords(state)}`,
   heldToTheEnd: ({ labels }) => `its stratum was held to the end: ${labels.join('; ')}`,
   rolledBack: ({ build, rollback }) => `rolled back to ${build} by ${rollback}`,
-  recordCorrupt: () => 'its record in Redis could not be read',
 
   leftBuild: ({ build }) => `left the build during the soak: it shows ${build || 'none'}`,
   died: ({ silentMs }) =>
@@ -76,7 +75,6 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
 
   collectorHeld: (reason) => `held ${byWords(reason)}`,
   retryAsked: (reason) => `asked for ${byWords(reason)}`,
-  repaired: (reason) => `repaired ${byWords(reason)}`,
 
   waited: ({ before }) => `was waiting: ${upgradeReasonWords(before)}`,
   rejoined: ({ before }) => `is back: ${upgradeReasonWords(before)}`,

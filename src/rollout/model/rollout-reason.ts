@@ -22,12 +22,11 @@ export type RolloutReason =
       readonly kind: 'nothingRolledBack';
       readonly left: ReadonlyArray<{ readonly count: number; readonly why: LeftBehindReason }>;
     }
-  | { readonly kind: 'recordCorrupt' }
-  | { readonly kind: 'recordNewer'; readonly version: number; readonly readable: number }
-  /** The rollout was ended although its record was unreadable. */
-  | { readonly kind: 'endedUnread'; readonly by: RolloutReason };
+  | { readonly kind: 'recordNewer'; readonly version: number; readonly readable: number };
 
 /** A person or a schedule requested it. `words`: the given reason, or empty. */
-export type PersonReason =
-  | { readonly kind: 'asked'; readonly by: string; readonly words: string }
-  | { readonly kind: 'repaired'; readonly by: string; readonly words: string };
+export interface PersonReason {
+  readonly kind: 'asked';
+  readonly by: string;
+  readonly words: string;
+}

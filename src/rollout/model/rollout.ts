@@ -80,15 +80,25 @@ export interface Rollout {
   readonly rev: number;
   /** The account of the service that it belongs to, by each access id that is known to belong to it. */
   readonly accountMarks: readonly AccountMark[];
-  /** Present while its own record is unreadable. Then the other fields come from other sources (`stand-in-rollout.ts`). */
+  /** Present while its own record is unreadable. Then the other fields come from other records. */
   readonly unreadable?: UnreadableRecord;
 }
 
 /** Why this daemon cannot use a rollout's own record. */
 export type UnreadableRecord =
-  | { readonly kind: 'corrupt'; readonly text: string }
+  /** `key`: where it is in Redis. `text`: what is there. */
+  | { readonly kind: 'corrupt'; readonly key: string; readonly text: string }
   /** A newer upwave wrote the record, or one of its upgrades: it belongs to daemons of that version. */
   | { readonly kind: 'newer'; readonly version: number; readonly readable: number };
+
+/** Unreadable records of a plan or its upgrades. They hold the rollout. */
+export interface UnreadableRecords {
+  /** Where they are in Redis. */
+  readonly keys: readonly string[];
+  /** Upgrades among them that have not ended: those without a task, and those that may have one. */
+  readonly waiting: number;
+  readonly mayRun: number;
+}
 
 /** The config that a rollout follows. */
 export interface RolloutConfig {
@@ -214,10 +224,8 @@ export interface RolloutView {
   readonly deferred?: ReadonlyArray<UpgradeIn<'deferred'>>;
   /** Upgrades with an overdue step, whose job may be lost; a bounded page. */
   readonly overdue: readonly number[];
-  /** Present while the plan's groups are unreadable: they are empty then. */
-  readonly groupsUnreadable?: true;
-  /** Running upgrades whose record is corrupt; absent while there is none. */
-  readonly corruptUpgrades?: readonly number[];
+  /** Present while other records than its own are unreadable. */
+  readonly unreadableRecords?: UnreadableRecords;
   /** The store's own brake: set in the same write as the failure that tripped a wave. */
   readonly braked: boolean;
   /** Mean time from create to verification of the upgrades that succeeded, and how many that is over. */

@@ -9,7 +9,8 @@ export type StopCause = HoldCause | BreachCause;
 
 /** Causes of a hold: something is inconclusive, or needs an operator (P14). */
 export type HoldCause =
-  | { readonly kind: 'planUnreadable' }
+  /** `keys`: where the records are in Redis. */
+  | { readonly kind: 'recordsUnreadable'; readonly keys: readonly string[] }
   | { readonly kind: 'buildHeld'; readonly build: string; readonly reason: string }
   | { readonly kind: 'inventoryUnresolved'; readonly why: Implausible }
   /** No collector of the wave was upgraded, and none can still be. `ended`: how many ended in which state. */

@@ -88,8 +88,7 @@ type EndReason =
   | { readonly kind: 'deferExpired'; readonly before: UpgradeReason; readonly forMs: DurationMs }
   | { readonly kind: 'rolloutOver'; readonly state: RolloutState }
   | { readonly kind: 'heldToTheEnd'; readonly labels: readonly string[] }
-  | { readonly kind: 'rolledBack'; readonly build: string; readonly rollback: string }
-  | { readonly kind: 'recordCorrupt' };
+  | { readonly kind: 'rolledBack'; readonly build: string; readonly rollback: string };
 
 /** What happened to a collector during the soak. */
 export type SoakReason =
@@ -105,8 +104,7 @@ export type SoakReason =
 /** A person asked for it. `words`: the given reason, or empty. */
 type PersonReason =
   | { readonly kind: 'collectorHeld'; readonly by: string; readonly words: string }
-  | { readonly kind: 'retryAsked'; readonly by: string; readonly words: string }
-  | { readonly kind: 'repaired'; readonly by: string; readonly words: string };
+  | { readonly kind: 'retryAsked'; readonly by: string; readonly words: string };
 
 /** Why a stratum is held alone; `messages/stratum-reasons.ts` makes the sentence. */
 export type StratumReason =

@@ -81,8 +81,8 @@ export function explainWithdrawnByHold(
 }
 
 /** Explains a collector whose record is unreadable. */
-export function explainUnreadable(collectorId: number): UpgradeExplanation {
-  return explained({ kind: 'recordsUnreadable', collectorIds: [collectorId], until: null });
+export function explainUnreadable({ unreadableRecords }: RolloutView): UpgradeExplanation {
+  return explained({ kind: 'recordsUnreadable', keys: unreadableRecords?.keys ?? [], until: null });
 }
 
 function explained(...blockers: readonly Blocker[]): UpgradeExplanation {

@@ -41,8 +41,6 @@ export type Refusal =
   | { readonly kind: 'moreFailed'; readonly failed: number; readonly asked: number }
   /** No failure matches `asked`; `failed`: the failures there are. */
   | { readonly kind: 'noneOfClass'; readonly asked: string | null; readonly failed: FailedSummary | null }
-  /** No record is corrupt: of this collector, or of the whole rollout if null. */
-  | { readonly kind: 'nothingCorrupt'; readonly collectorId: number | null }
   /** The policy has another active rollout. */
   | { readonly kind: 'placeTaken'; readonly active: string }
   /** The current fleet is unavailable, so the plan cannot be compared with it. */

@@ -62,7 +62,7 @@ function waysOn({ verbs, buildHold }: Rollout): string {
 function ongoingWords({ headline, blockers, reason, rollbackId }: Rollout): string {
   const [first] = blockers;
   if (headline.needsPerson) return `Its rollback ${rollbackId ?? ''} has stopped and waits for you.`;
-  const settled = blockers.find(({ kind }) => kind === 'recordsUnreadable' || kind === 'stratumHeld');
+  const settled = blockers.find(({ kind }) => kind === 'stratumHeld');
   if (settled !== undefined) return `${sentence(settled.reason)} The rest continues.`;
   if (headline.kind !== 'running') return `Needs nothing. ${sentence(first?.reason ?? reason)}`;
   return first === undefined ? 'Needs nothing.' : `Needs nothing. ${sentence(first.reason)}`;

@@ -9,18 +9,14 @@ import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
 import { Time } from '../parts/time.tsx';
 import { counted } from '../parts/tones.tsx';
-import { RepairLines, type Settlement } from './repair.tsx';
 import { makeRollbackPreview } from './rollback-preview.tsx';
 
-/** The actions of a person: the verbs of the API, and `repair`, which is legal while a record is unreadable. */
-type Choice = Verb | 'repair';
-
-const stopping: readonly Choice[] = ['abort', 'rollback'];
+const stopping: readonly Verb[] = ['abort', 'rollback'];
 
 /** Buttons for the legal verbs, as the daemon lists them. The one that is due comes first. */
 export function VerbButtons({ rollout }: { readonly rollout: Rollout }) {
   const due = dueVerb(rollout);
-  const others = choicesOf(rollout).filter((each) => each !== due);
+  const others = rollout.verbs.filter((each) => each !== due);
   return (
     <div class="verbs">
       {[...(due === undefined ? [] : [due]), ...others].map((each) => (
@@ -39,20 +35,13 @@ export function VerbButtons({ rollout }: { readonly rollout: Rollout }) {
 }
 
 /** The action that the rollout needs in order to continue. */
-export function dueVerb(rollout: Rollout): Choice | undefined {
-  const choices = choicesOf(rollout);
+export function dueVerb(rollout: Rollout): Verb | undefined {
   if (!rollout.headline.needsPerson) return undefined;
-  return (['repair', 'approve', 'resume'] as const).find((each) => choices.includes(each));
+  return (['approve', 'resume'] as const).find((each) => rollout.verbs.includes(each));
 }
 
-function choicesOf({ verbs, blockers, recordUnreadable }: Rollout): readonly Choice[] {
-  const isCorrupt =
-    recordUnreadable === 'corrupt' || blockers.some(({ kind }) => kind === 'recordsUnreadable');
-  return isCorrupt ? [...verbs, 'repair'] : verbs;
-}
-
-export function labelOf(choice: Choice, rollout: Rollout): string {
-  switch (choice) {
+export function labelOf(verb: Verb, rollout: Rollout): string {
+  switch (verb) {
     case 'approve':
       return rollout.state === 'awaitingApproval'
         ? `approve plan ${rollout.planHash}`
@@ -63,27 +52,25 @@ export function labelOf(choice: Choice, rollout: Rollout): string {
       return `retry ${failedOf(rollout.counts)} failed`;
     case 'rollback':
       return rollout.kind === 'rollback' ? 'start outside the window' : 'roll back';
-    case 'repair':
-      return 'repair records';
     default:
-      return choice;
+      return verb;
   }
 }
 
-export function askVerb(choice: Choice, rollout: Rollout): void {
-  const { consequences = [], form, send, prepare, typed } = deeds[choice](rollout);
-  const label = labelOf(choice, rollout);
+export function askVerb(verb: Verb, rollout: Rollout): void {
+  const { consequences = [], form, send, prepare, typed } = deeds[verb](rollout);
+  const label = labelOf(verb, rollout);
   ask({
     title: `${capitalized(label)}: ${rollout.id}`,
     label,
-    isStopping: stopping.includes(choice),
+    isStopping: stopping.includes(verb),
     content: (
       <>
         <Lines>{consequences}</Lines>
         {form}
       </>
     ),
-    outdated: () => outdatedWords(choice, rollout),
+    outdated: () => outdatedWords(verb, rollout),
     ...(typed && { typed: rollout.policy }),
     ...(prepare && { prepare }),
     send: async (reason) => tookPlace(await send(reason)),
@@ -91,11 +78,11 @@ export function askVerb(choice: Choice, rollout: Rollout): void {
 }
 
 /** Why the dialog is outdated: somebody else acted, or the rollout continued. */
-function outdatedWords(choice: Choice, before: Rollout): string {
+function outdatedWords(verb: Verb, before: Rollout): string {
   const now = rollouts.value.find(({ id }) => id === before.id);
   if (now === undefined) return '';
-  const isLegal = choicesOf(now).includes(choice);
-  if (isLegal && (choice === 'retry' || labelOf(choice, now) === labelOf(choice, before))) return '';
+  const isLegal = now.verbs.includes(verb);
+  if (isLegal && (verb === 'retry' || labelOf(verb, now) === labelOf(verb, before))) return '';
   return `Somebody else acted, or the rollout continued. It is now: ${now.reason}. Go back to see what can be done.`;
 }
 
@@ -109,7 +96,7 @@ interface Deed {
   readonly send: (reason: string) => Promise<Rollout>;
 }
 
-const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
+const deeds: { readonly [Name in Verb]: (rollout: Rollout) => Deed } = {
   pause: (rollout) => ({
     consequences: [
       'Nothing more starts.',
@@ -200,15 +187,6 @@ const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
           params: { id: rollout.id },
           body: { reason, failed, ...(failureClass.value !== '' && { failureClass: failureClass.value }) },
         }),
-    };
-  },
-  repair: (rollout) => {
-    const choice = signal<Settlement>('watch');
-    return {
-      typed: true,
-      form: <RepairLines rollout={rollout} choice={choice} />,
-      send: (reason) =>
-        call('repairRollout', { params: { id: rollout.id }, body: { reason, settlement: choice.value } }),
     };
   },
 };

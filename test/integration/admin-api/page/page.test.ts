@@ -118,12 +118,10 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const of = (id: string, changes: Parameters<typeof aRolloutStatus>[0] = {}) =>
       aRolloutStatus({ id: `${id}-20260302-1`, policy: id, ...changes });
     const soaks = { kind: 'soak', reason: 'wave canary soaks', until: null } as const;
-    const corrupt = { kind: 'recordsUnreadable', reason: 'a record is unreadable', until: null } as const;
     const held = { kind: 'stratumHeld', reason: 'stratum AIX is held', until: null } as const;
     const taken = { state: 'rollingBack', rollbackId: 'taken-20260302-2' } as const;
     const { url } = await serve([
       of('well', { blockers: [soaks] }),
-      of('corrupt', { blockers: [soaks, corrupt] }),
       of('held', { blockers: [soaks, held] }),
       { ...of('taken', taken), headline: { kind: 'rollingBack', needsPerson: true } },
     ]);
@@ -134,7 +132,6 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
         .locator('.need')
         .textContent();
     expect(await needOf('well')).toBe('Needs nothing. Wave canary soaks.');
-    expect(await needOf('corrupt')).toBe('A record is unreadable. The rest continues.');
     expect(await needOf('held')).toBe('Stratum AIX is held. The rest continues.');
     expect(await needOf('taken')).toBe('Its rollback taken-20260302-2 has stopped and waits for you.');
   });
@@ -232,16 +229,8 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       ]);
   });
 
-  it('repairs corrupt records, starts a policy, and holds a collector', async () => {
-    const blockers = [{ kind: 'recordsUnreadable', reason: '1 record is corrupt', until: null }] as const;
-    const { operations, page, url } = await openRollout({ blockers });
-    await page.getByRole('button', { name: 'repair records' }).click();
-    await page.getByLabel('withdraw').check();
-    await page.getByLabel('Type production to confirm').fill('production');
-    await page.getByRole('dialog').getByRole('button', { name: 'repair' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(operations.repairs).toMatchObject([{ settlement: 'withdraw' }]);
-
+  it('starts a policy, and holds a collector', async () => {
+    const { operations, page, url } = await openRollout();
     await page.goto(`${url}/#/`);
     await page.getByRole('button', { name: 'start production' }).click();
     await page.getByText('Plan 7f3a: 12 collectors go to 19.455-2.').waitFor();

@@ -102,29 +102,6 @@ describe('a verb', () => {
     expect(code).toBe(exitCodes.done);
   });
 
-  it('as `repair` finds corrupt records before it asks, and does not ask where there are none', async () => {
-    const none = await (await setUp()).upwave('repair', running);
-    const nothing = 'upwave: nothing to repair: none of its active records is corrupt\n';
-    expect([none.code, none.err]).toEqual([exitCodes.heldOrNeedsAPerson, nothing]);
-    const corrupt = [
-      { collectorId: 7, collectorName: 'web-7', mayRun: true },
-      { collectorId: 12, collectorName: 'collector 12', mayRun: false },
-    ];
-    const { operations, upwave } = await setUpWith({ corrupt });
-    const { code, err } = await upwave('repair', running);
-    expect(err).toContain(
-      `${running} has 2 corrupt records:\n   7  web-7  may be running\n  12  collector 12  has not started\n`,
-    );
-    expect(err).toContain('--watch     1 upgrade watched to the deadline; 1 upgrade withdrawn\n');
-    expect(code).toBe(exitCodes.usageOrConfig);
-    expect((await upwave('repair', running, '12', '--withdraw')).err).toContain(
-      `Repair: 1 upgrade withdrawn. Do it?\n  To confirm it, run: upwave repair ${running} 12 --withdraw --yes`,
-    );
-    expect(operations.repairs).toEqual([]);
-    expect((await upwave('repair', running, '--watch', '--yes')).code).toBe(exitCodes.done);
-    expect(operations.repairs).toMatchObject([{ rolloutId: running, settlement: 'watch' }]);
-  });
-
   it('shows what a rollback does before it asks (P15), also as JSON', async () => {
     const { operations, upwave } = await setUp();
     const { code, out, err } = await upwave('rollback', 'production');

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { runAtOnce } from '../../../../src/base/steps.ts';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
 import { makeOperations } from '../../../../src/orchestrator/operations/make-operations.ts';
 import type { FleetRegister } from '../../../../src/orchestrator/ports/fleet-register.ts';
@@ -11,14 +10,12 @@ import { scan } from '../../../../src/orchestrator/scan/scan.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { exportRollout, type RecordLine } from '../../../../src/redis/rollout-store/export-rollout.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
-import { countPlan } from '../../../../src/redis/rollout-store/upgrade-counters.ts';
-import { parseCounters } from '../../../../src/redis/schema/counter-fields.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
-import { upgradeWords } from '../../../../src/rollout/messages/upgrade-reasons.ts';
+import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
-import { type Upgrade, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
+import type { Upgrade, UpgradeState } from '../../../../src/rollout/model/upgrade.ts';
 import { endUpgrade } from '../../../../src/rollout/upgrade/transitions.ts';
 import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
@@ -32,7 +29,6 @@ import {
   aWave,
   aWaveRule,
   because,
-  someGroups,
   startedAt,
   targetBuild,
 } from '../../../support/builders.ts';
@@ -81,7 +77,13 @@ function aDaemonOn({ store, register }: { readonly store: RolloutStore; readonly
     ...quietLead,
     store,
     register,
-    fleet: aFleetService(serving(() => aFleet(3))),
+    fleet: aFleetService({
+      ...serving(() => aFleet(3)),
+      findCollector: async (text) => ({
+        ok: true,
+        value: aFleet(3).collectors.find(({ id: each }) => text === String(each)),
+      }),
+    }),
     scans: makeMemoryScanBook(),
     forecast: () => [],
     memory: { check: async () => 'store', stoppedRollout: () => undefined },
@@ -100,15 +102,52 @@ function aDaemonOn({ store, register }: { readonly store: RolloutStore; readonly
   return { parts, operations, pass, stateOf };
 }
 
-describe('an unreadable record', () => {
-  it('takes no slot from other collectors of its rollout', async () => {
-    const { freeze, breakRecord, reported, ...house } = aStore();
-    const { pass, stateOf } = aDaemonOn(house);
+async function exported(from: Parameters<typeof exportRollout>[0]): Promise<readonly RecordLine[]> {
+  const lines: RecordLine[] = [];
+  for await (const line of exportRollout(from, id)) lines.push(line);
+  return lines;
+}
+
+describe('an unreadable record of an upgrade', () => {
+  it('holds its rollout, which shows its key and what to do (P14, P16)', async () => {
+    const { freeze, breakRecord, reported, keys, ...house } = aStore();
+    const { operations, pass, stateOf } = aDaemonOn(house);
     await freeze(pendingOnes(3), { policy: aPolicy({ concurrency: 1 }) });
     await breakRecord(1);
     await pass();
-    expect(await stateOf(2)).toBe('queued');
+    expect(await stateOf(2)).toBe('pending');
+    const status = await operations.rolloutStatus(id);
+    expect(status).toMatchObject({ state: 'held', verbs: ['resume', 'abort'] });
+    for (const words of [`${keys.records} 1`, 'upwave export', 'abort'])
+      expect(status?.reason).toContain(words);
+    expect(status?.headline.needsPerson).toBe(true);
+    expect((await operations.readEvents(id, 1))?.[0]).toMatchObject({
+      ...{ event: 'rollout.held', reasonKind: 'recordsUnreadable' },
+      reason: expect.stringContaining(`${keys.records} 1`),
+    });
+    expect(await operations.explain('1')).toMatchObject({
+      explanations: [{ kind: 'unreadable', reason: expect.stringContaining(`${keys.records} 1`) }],
+    });
     expect(reported).toEqual([`the record of collector 1 of rollout ${id}`]);
+  });
+
+  it('holds its rollout again after a resume, until it was restored by hand (P11)', async () => {
+    const { freeze, breakRecord, commands, keys, ...house } = aStore();
+    const { operations, pass, stateOf } = aDaemonOn(house);
+    await freeze(pendingOnes(3));
+    const good = (await commands.hget(keys.records, '1')) ?? '';
+    await breakRecord(1);
+    await pass();
+    const resume = async () => {
+      const hold = (await operations.rolloutStatus(id))?.hold ?? 0;
+      await operations.apply({ ...byAnn, verb: 'resume', hold });
+      await pass();
+      return (await operations.rolloutStatus(id))?.state;
+    };
+    expect(await resume()).toBe('held');
+    await commands.hset(keys.records, '1', good);
+    expect(await resume()).toBe('running');
+    expect(await stateOf(1)).toBe('queued');
   });
 
   it('keeps its collector in its rollout, so that no other rollout adds it (P1)', async () => {
@@ -124,145 +163,97 @@ describe('an unreadable record', () => {
   });
 });
 
-const inShort = (upgrade: Upgrade) => {
-  const words = upgradeWords(upgrade);
-  return `${upgrade.identity.collectorId} ${upgrade.progress.state}${words === '' ? '' : `: ${words}`}`;
-};
-
-describe('corrupt records of running upgrades', () => {
-  // Those before an end, and two ends.
-  const states = upgradeStates.slice(0, 9);
+describe('an aborted rollout with unreadable records of upgrades', () => {
   const bytes = { 'cut off': '{"collectorId":9', 'no text at all': Buffer.from([0xff, 0xfe, 0x00, 0x80]) };
-  const domains = ['x', 'y'].map((label) => ({ label, cap: 5 }));
-  const lane = { stratum: 0, timeZone: '', domains: [] };
+  const { deadlineMs, verifyWithinMs } = aPolicy().upgrade;
 
-  /** Each wave has one collector of each state; those of the second are from 100 on. */
-  async function aMixedStore() {
+  /** A collector in each of these states, whose records are broken; and one that is upgrading. */
+  async function aBrokenOne(states: readonly UpgradeState[], text?: string | Buffer) {
     const house = aStore();
-    const upgrades = [0, 1].flatMap((wave) =>
-      states.map((state, index) =>
-        anUpgrade(anyProgress(state, startedAt), {
-          collectorId: wave * 100 + index,
-          order: wave * 9 + index,
-          wave,
-          lane: 1,
-          domains: [1],
-        }),
+    const upgrades = [
+      ...states.map((state, order) =>
+        anUpgrade(anyProgress(state, startedAt), { collectorId: order + 1, order }),
       ),
-    );
-    const waves = ['canary', 'rest'].map((name) => aWave({ name, state: 'open', size: 9 }));
-    const groups = someGroups({ lanes: [lane, { ...lane, domains: [1] }], domains });
-    await house.store.freeze(aPlan(upgrades, { rollout: aRollout({ waves }), groups }));
-    const breakAll = async (ids: readonly number[], text?: string | Buffer) => {
-      for (const each of ids) await house.breakRecord(each, text);
-      await house.store.loadUpgrades(id, ids);
+      anUpgradingOne({}, { collectorId: 99, order: states.length }),
+    ];
+    await house.freeze(upgrades, { waves: [aWave({ state: 'open', size: upgrades.length })] });
+    for (const [index] of states.entries()) await house.breakRecord(index + 1, text);
+    const daemon = aDaemonOn(house);
+    const ids = states.map((_state, index) => index + 1);
+    await house.store.loadUpgrades(id, ids);
+    await daemon.operations.apply({ ...byAnn, verb: 'abort' });
+    await daemon.pass();
+    const endRunning = async () => {
+      const before = await loadUpgrade(house.store, 99);
+      await saveUpgrade(house.store, {
+        ...{ before, events: [] },
+        after: endUpgrade(before, 'succeeded', startedAt, because('on the build')),
+      });
+      await daemon.pass();
     };
-    const { operations } = aDaemonOn(house);
-    const repair = (settlement: 'watch' | 'withdraw', collectorId?: number) =>
-      operations.repair({ ...byAnn, settlement, ...(collectorId === undefined ? {} : { collectorId }) });
-    const view = () => loadView(house.store);
-    /** @returns all that can be read, which the counters have to add up to */
-    const expectCounted = async () => {
-      const all = await house.store.listUpgrades(id, { offset: 0, limit: 100 });
-      const counted = parseCounters(Object.entries(await house.commands.hgetall(house.keys.counters)));
-      expect(new Map(counted)).toEqual(new Map(runAtOnce(countPlan(all))));
-      return all;
-    };
-    return { ...house, breakAll, repair, view, expectCounted };
+    const endedAt = async () => (await house.store.loadRollout(id))?.endedAt;
+    const viewAt = () => loadView(house.store);
+    return { ...house, ...daemon, endRunning, endedAt, viewAt };
   }
 
   it.each(Object.entries(bytes))(
-    'are repaired by an operator, and the counters match again: %s (P9)',
+    'ends once the others have ended, and frees its policy and collectors: %s (P1, P9)',
     async (_name, text) => {
-      const { breakAll, repair, expectCounted } = await aMixedStore();
-      await breakAll([0, 1, 2, 3, 4, 5, 6], text);
-      expect((await repair('watch')).kind).toBe('done');
-      const all = await expectCounted();
-      const withdrawn = 'withdrawn: its record in Redis could not be read';
-      expect(all.filter(({ identity: { wave } }) => wave === 0).map(inShort)).toEqual([
-        `0 ${withdrawn}`,
-        // Each of them may be running.
-        '1 upgrading',
-        '2 upgrading',
-        '3 upgrading',
-        '4 upgrading',
-        `5 ${withdrawn}`,
-        '6 upgrading',
-        '7 succeeded',
-        '8 failed',
-      ]);
-      expect((await repair('watch')).kind).toBe('refused');
+      const { store, commands, keys, endRunning, endedAt } = await aBrokenOne(
+        ['pending', 'retrying', 'succeeded'],
+        text,
+      );
+      expect(await endedAt()).toBe(null);
+      await endRunning();
+      expect(await endedAt()).toBe(startedAt);
+      expect(await store.activeRolloutIds(['production'])).toEqual([]);
+      const { claimed } = await claimedByOthers({ store, ...quietParts }, 'other', [1, 2, 99]);
+      expect(claimed).toEqual(new Set());
+      // An export still has what was there.
+      expect(await commands.hgetBuffer(keys.records, '1')).toEqual(Buffer.from(text));
     },
   );
 
-  it('are repaired one by one, while the remaining ones count as running (P1, P2)', async () => {
-    const { store, breakAll, repair, view, expectCounted } = await aMixedStore();
-    await breakAll([1, 3, 5]);
-    // Until then they hold their slots.
-    expect(await view()).toMatchObject({ slotsTaken: 6, corruptUpgrades: [1, 3, 5] });
-    expect((await repair('withdraw', 1)).kind).toBe('done');
-    expect(await view()).toMatchObject({ corruptUpgrades: [3, 5], slotsTaken: 5 });
-    expect((await repair('watch', 3)).kind).toBe('done');
-    // No attempt is left: what is not on the build in the end is not created again. Its lane is unknown: all caps.
-    expect((await store.loadUpgrades(id, [3])).upgrades[0]).toMatchObject({
-      identity: { domains: [0, 1] },
-      tally: { attempts: 2 },
-      progress: { state: 'upgrading', taskId: null },
-    });
-    expect((await repair('watch', 5)).kind).toBe('done');
-    await expectCounted();
-    expect(await repair('watch', 7)).toMatchObject({ kind: 'refused' });
-  });
+  it.each(['queued', 'starting', 'upgrading', 'verifying', 'deferred'] as const)(
+    'keeps its claims until a task of an upgrade that was %s must have ended (P1, P2)',
+    async (state) => {
+      const { operations, store, endRunning, endedAt, viewAt, parts } = await aBrokenOne([state]);
+      await endRunning();
+      expect(await endedAt()).toBe(null);
+      const overAt = startedAt + deadlineMs + verifyWithinMs;
+      expect((await operations.rolloutStatus(id))?.blockers).toMatchObject([
+        { kind: 'watching', until: overAt },
+        { kind: 'recordsUnreadable' },
+      ]);
+      const { claimed } = await claimedByOthers({ store, ...quietParts }, 'other', [1, 99]);
+      expect(claimed).toEqual(new Set([1]));
+      const view = { ...(await viewAt()), buildHold: null, rollback: null };
+      expect(decide(view, overAt - 1)).toMatchObject({ actions: [], wakeAt: overAt });
+      const later = { ...parts, clock: { now: () => overAt } };
+      await reconcile(later, id, 1, 1_000);
+      expect(await endedAt()).toBe(overAt);
+      expect(await store.activeRolloutIds(['production'])).toEqual([]);
+    },
+  );
 
-  it('keep their readable parts; the event has their text, and who repaired them', async () => {
-    const { store, commands, keys, breakAll, repair } = await aMixedStore();
-    const text = ((await commands.hget(keys.records, '0')) ?? '').slice(0, -9);
-    await breakAll([0], text);
-    await repair('withdraw');
-    expect((await findUpgrade(store, 0))?.identity.collectorName).toBe(
-      anUpgrade({ state: 'pending' }).identity.collectorName,
+  it('is exported with the text of each', async () => {
+    const { commands, keyPrefix, endRunning } = await aBrokenOne(['pending', 'succeeded'], '{');
+    await endRunning();
+    const lines = await exported({ commands, keyPrefix });
+    expect(lines.filter(({ kind }) => kind === 'unreadable')).toEqual(
+      [1, 2].map((each) => ({
+        kind: 'unreadable',
+        what: `the record of collector ${each} of rollout ${id}`,
+        text: '{',
+      })),
     );
-    const event = (await store.readEvents(id, { limit: 9 })).find(({ collectorId }) => collectorId === 0);
-    expect(event).toMatchObject({ event: 'upgrade.withdrawn', collectorId: 0, wave: 'canary', by: 'ann' });
-    expect(event?.reason).toContain('checked');
-    expect(event?.reason).toContain(text);
-  });
-
-  it('are left alone when their upgrades have ended', async () => {
-    const { commands, keys, breakAll, repair, view } = await aMixedStore();
-    await breakAll([7, 8], '{');
-    expect(await view()).not.toHaveProperty('corruptUpgrades');
-    expect((await repair('watch')).kind).toBe('refused');
-    expect(await commands.hmget(keys.records, '7', '8')).toEqual(['{', '{']);
-  });
-
-  it('continue when an operator has repaired them by hand', async () => {
-    const { commands, keys, breakAll, view } = await aMixedStore();
-    const text = (await commands.hget(keys.records, '3')) ?? '';
-    await breakAll([3]);
-    expect(await view()).toHaveProperty('corruptUpgrades');
-    await commands.hset(keys.records, '3', text);
-    expect(await view()).not.toHaveProperty('corruptUpgrades');
-  });
-
-  it('keep an aborted rollout open until they are repaired (P2, P9)', async () => {
-    const { freeze, breakRecord, store, register } = aStore();
-    await freeze(pendingOnes(3), { state: 'aborted' });
-    await breakRecord(2);
-    const { operations, pass } = aDaemonOn({ store, register });
-    await pass();
-    expect((await store.loadRollout(id))?.endedAt).toBe(null);
-    const blockers = (await operations.rolloutStatus(id))?.blockers ?? [];
-    expect(blockers.map(({ kind }) => kind)).toContain('recordsUnreadable');
-    await operations.repair({ ...byAnn, settlement: 'watch' });
-    await pass();
-    expect((await store.loadRollout(id))?.endedAt).toBe(startedAt);
   });
 });
 
 describe('unreadable groups of a plan', () => {
   async function aBrokenPlan() {
-    const { freeze, commands, keys, ...house } = aStore();
+    const house = aStore();
+    const { freeze, commands, keys } = house;
     await freeze(pendingOnes(3));
     const other = { id: 'other-20260302-1', policy: aPolicy({ name: 'other' }) };
     await freeze(pendingOnes(3, { rolloutId: other.id }), other);
@@ -273,17 +264,42 @@ describe('unreadable groups of a plan', () => {
     return { ...house, store, ...aDaemonOn({ ...house, store }) };
   }
 
-  it('hold their rollout with the reason, and hide no rollout (P2, P14)', async () => {
-    const { operations, pass, reported, stateOf } = await aBrokenPlan();
+  it('hold their rollout with their key, and hide no rollout (P2, P14)', async () => {
+    const { operations, pass, reported, stateOf, keys } = await aBrokenPlan();
     await pass();
     const found = await operations.listRollouts();
     expect(found.map((status) => [status.id, status.state])).toEqual([
       [id, 'held'],
       ['other-20260302-1', 'running'],
     ]);
-    expect(found[0]?.reason).toContain('are unreadable');
+    expect(found[0]?.reason).toContain(`is unreadable: ${keys.groups}.`);
     expect(reported).toEqual([`the groups of rollout ${id}`]);
     expect(await stateOf(1)).toBe('pending');
+  });
+
+  it('leave by an abort, and are exported as they are', async () => {
+    const { operations, pass, store, commands, keyPrefix } = await aBrokenPlan();
+    await pass();
+    await operations.apply({ ...byAnn, verb: 'abort' });
+    await pass();
+    expect(await store.loadRollout(id)).toMatchObject({ state: 'aborted', endedAt: startedAt });
+    const lines = await exported({ commands, keyPrefix });
+    expect(lines).toContainEqual({ kind: 'unreadable', what: `the groups of rollout ${id}`, text: '{' });
+  });
+});
+
+describe('unreadable attributes of a plan', () => {
+  it('hold their rollout with their key once they are needed (P14)', async () => {
+    const { freeze, commands, keys, ...house } = aStore();
+    const { operations, pass } = aDaemonOn(house);
+    await freeze(pendingOnes(3));
+    await commands.hset(keys.attributes, 'plan', 'y');
+    await house.store.loadAttributes(id);
+    await pass();
+    expect(await operations.rolloutStatus(id)).toMatchObject({
+      state: 'held',
+      reason: expect.stringContaining(keys.attributes),
+    });
   });
 });
 
@@ -336,13 +352,13 @@ describe('a running rollout with an unreadable record of its own', () => {
   });
 
   it('is shown as held, with the other known data, and what to do', async () => {
-    const { operations } = await aBrokenRollout();
+    const { operations, keys } = await aBrokenRollout();
     const status = await operations.rolloutStatus(id);
     expect(status).toMatchObject({
       id,
       policy: 'production',
       state: 'held',
-      reason: expect.stringContaining(`abort it`),
+      reason: expect.stringContaining(`${keys.rollout} json`),
       recordUnreadable: 'corrupt',
       targetBuild,
       createdAt: startedAt,
@@ -373,8 +389,9 @@ describe('a running rollout with an unreadable record of its own', () => {
     expect((await store.loadRollout(id))?.accountMarks).toEqual([]);
   });
 
-  it('can be aborted, and ends once no upgrade is running; its old text is in an event (P4, P9)', async () => {
-    const { operations, store, commands, keys, pass, endRunning, stateOf } = await aBrokenRollout();
+  it('can be aborted, and ends once no upgrade is running; an export has its old text (P4, P9)', async () => {
+    const { operations, store, commands, keyPrefix, keys, pass, endRunning, stateOf } =
+      await aBrokenRollout();
     const answer = await operations.apply({ ...byAnn, verb: 'abort' });
     expect(answer).toMatchObject({ kind: 'done', status: { state: 'aborted', recordUnreadable: null } });
     expect(await commands.hget(keys.rollout, 'brake')).toBe('1');
@@ -387,21 +404,12 @@ describe('a running rollout with an unreadable record of its own', () => {
     expect(await store.activeRolloutIds(['production'])).toEqual([]);
     const events = await store.readEvents(id, { limit: 9 });
     expect(events.filter(({ event }) => event === 'rollout.aborted')).toMatchObject([
-      { by: 'ann', reason: expect.stringContaining('{"id":"produ') },
+      { by: 'ann', reason: 'checked' },
     ]);
+    expect(await exported({ commands, keyPrefix })).toContainEqual({
+      ...{ kind: 'unreadable', what: `rollout ${id}`, text: '{"id":"produ' },
+    });
     expect(await operations.apply({ ...byAnn, verb: 'abort' })).toMatchObject({ kind: 'unchanged' });
-  });
-
-  it.each(['watch', 'withdraw'] as const)('is repaired as aborted: %s (P2, P9)', async (settlement) => {
-    const { operations, store, pass, endRunning, stateOf } = await aBrokenRollout();
-    const answer = await operations.repair({ ...byAnn, settlement });
-    expect(answer).toMatchObject({ kind: 'done', status: { state: 'aborted', recordUnreadable: null } });
-    if (settlement === 'watch') await endRunning();
-    await pass();
-    expect(await store.loadRollout(id)).toMatchObject({ state: 'aborted', endedAt: startedAt });
-    expect(await stateOf(2)).toBe(settlement === 'watch' ? 'succeeded' : 'unconfirmed');
-    expect(await store.activeRolloutIds(['production'])).toEqual([]);
-    expect((await operations.repair({ ...byAnn, settlement })).kind).toBe('refused');
   });
 
   it.each(['pause', 'resume', 'approve', 'skipSoak', 'rollback', 'retry'] as const)(
@@ -427,7 +435,7 @@ describe('a running rollout with an unreadable record of its own', () => {
     expect(await kept()).toBe('{"id":"produ');
   });
 
-  it('continues when an operator has repaired it by hand (P11)', async () => {
+  it('continues when an operator has restored it by hand (P11)', async () => {
     const { commands, keys, good, pass, store, stateOf } = await aBrokenRollout();
     await pass();
     await commands.hset(keys.rollout, 'json', good);
@@ -452,8 +460,7 @@ describe('a running rollout with an unreadable record of its own', () => {
     await commands.set(keys.groups, 'x');
     await commands.hset(keys.attributes, 'plan', 'y');
     await commands.xadd(keys.events, '1-1', 'event', '{');
-    const lines: RecordLine[] = [];
-    for await (const line of exportRollout({ commands, keyPrefix }, id)) lines.push(line);
+    const lines = await exported({ commands, keyPrefix });
     expect(lines.filter(({ kind }) => kind === 'unreadable')).toEqual([
       { kind: 'unreadable', what: `rollout ${id}`, text: '{"id":"produ' },
       { kind: 'unreadable', what: `the groups of rollout ${id}`, text: 'x' },

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
 import { hold, release } from '../../../../src/orchestrator/operations/holds.ts';
-import { repair } from '../../../../src/orchestrator/operations/repair.ts';
 import { makeSharedAttributes } from '../../../../src/orchestrator/records/shared-attributes.ts';
 import { addLateJoiners } from '../../../../src/orchestrator/scan/late-joiners.ts';
 import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
@@ -14,7 +13,7 @@ import { aHouse, answering } from '../../../support/house.ts';
 import { lossless } from '../../../support/lossless.ts';
 import { frozenFor } from '../../../support/planned-fleet.ts';
 import { quietLead } from '../../../support/quiet-parts.ts';
-import { ended, findUpgrade, saveUpgrade } from '../../../support/store/store-changes.ts';
+import { ended, saveUpgrade } from '../../../support/store/store-changes.ts';
 
 const id = 'production-20260302-1';
 const by = { by: 'ann', reason: 'a bad switch' };
@@ -142,31 +141,6 @@ describe('collectors that are held by a shared attribute', () => {
     expect(rollout && rolloutReasonWords(rollout.reason)).toContain(
       'all 12 failures have fields.rack=r1 (12 of 12 there, 0 of 48 elsewhere)',
     );
-  });
-
-  it('stay held when a corrupt record of one of them is repaired', async () => {
-    const { parts, store, lead } = await begin();
-    await hold(parts, { subject, ...by });
-    await lead();
-    const repairing: MemoryRolloutStore = {
-      ...store,
-      repair: async ({ settlement }, replace) => {
-        const groups = await store.loadGroups(id);
-        const before = await findUpgrade(store, 1);
-        if (groups === undefined || before === undefined) return [];
-        const { wave, order } = before.identity;
-        const corrupt = { collectorId: 1, wave, order, lane: null, mayRun: false, text: '' };
-        const repaired = replace(corrupt, groups, settlement);
-        const after = { ...repaired.upgrade, rev: before.rev + 1 };
-        await saveUpgrade(store, { before, after, events: [], tripAbove: null } as never);
-        return [{ ...repaired, upgrade: after }];
-      },
-    };
-    const asked = { rolloutId: id, collectorId: 1, settlement: 'withdraw', ...by } as const;
-    expect(await repair({ ...parts, store: repairing }, asked)).toBe('repaired');
-    expect((await findUpgrade(store, 1))?.identity.stratum).toBe(0);
-    await lead();
-    expect((await findUpgrade(store, 1))?.identity.stratum).toBe(2);
   });
 
   it('keep a lane for their stratum, because caps and windows still apply', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { BrokenRecordError, makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
 
 const fail = (what: string) => () => {
@@ -20,20 +20,6 @@ describe('records that cannot be read', () => {
     const broken = makeBrokenRecords(({ what }) => reports.push(what));
     for (let each = 0; each <= 10_000; each += 1) broken.read(fail(String(each)));
     expect([broken.isKnown('0'), broken.isKnown('1'), broken.isKnown('10000')]).toEqual([false, true, true]);
-  });
-
-  it('are not reported again by a read that began before their repair', () => {
-    const reports: string[] = [];
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(10_000);
-    onTestFinished(() => clock.mockRestore());
-    const broken = makeBrokenRecords(({ what }) => reports.push(what));
-    broken.read(fail('a'));
-    broken.forget('a');
-    broken.read(fail('a'));
-    expect([reports, broken.isKnown('a')]).toEqual([['a'], false]);
-    clock.mockReturnValue(12_000);
-    broken.read(fail('a'));
-    expect([reports, broken.isKnown('a')]).toEqual([['a', 'a'], true]);
   });
 
   it('do not hide a bug', () => {

@@ -107,7 +107,9 @@ describe('the present config of an active rollout', () => {
     const slower = aPolicy({ concurrency: 1 });
     for (const state of ['aborted', 'held'] as const)
       expect(follow(aRollout({ state }), slower)).toBeDefined();
-    expect(follow(aRollout({ unreadable: { kind: 'corrupt', text: '{' } }), slower)).toBeUndefined();
+    expect(
+      follow(aRollout({ unreadable: { kind: 'corrupt', key: 'k', text: '{' } }), slower),
+    ).toBeUndefined();
   });
 
   const followed = (rollout: Rollout, policy: Policy): Rollout => {
