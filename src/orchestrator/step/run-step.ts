@@ -19,7 +19,7 @@ import { nextStepOf, putBack, type Run, record, rowInsteadOfPoll, type StepParts
 // Most runs make one request. A poll that is followed by a create makes two.
 const callsPerRunMax = 4;
 
-// An unreadable record has no step until a person repairs it.
+// An unreadable record has no step until an operator restores it.
 const unreadableAgainMs: DurationMs = 10_000;
 
 // Another daemon may have the version that wrote the record, and takes the job then.
@@ -64,7 +64,10 @@ export async function runStep(
     ]);
     if (rollout?.unreadable?.kind === 'newer')
       return { job: 'comeBack', at: parts.clock.now() + newerAgainMs };
-    if (unreadable.length > 0) return { job: 'comeBack', at: parts.clock.now() + unreadableAgainMs };
+    // An aborted rollout ends without them.
+    const isOpen = rollout !== undefined && rollout.endedAt === null;
+    if (unreadable.length > 0 && isOpen)
+      return { job: 'comeBack', at: parts.clock.now() + unreadableAgainMs };
     const [upgrade] = upgrades;
     if (rollout === undefined || upgrade === undefined) return { job: 'end' };
     const step = nextStepOf(parts, upgrade);

@@ -7,6 +7,7 @@ import { changeRollout } from '../../../../src/orchestrator/records/change-rollo
 import { checkActive } from '../../../../src/orchestrator/scan/check-active.ts';
 import { claimedByOthers, makePlanMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
 import { scan } from '../../../../src/orchestrator/scan/scan.ts';
+import { runStep } from '../../../../src/orchestrator/step/run-step.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { exportRollout, type RecordLine } from '../../../../src/redis/rollout-store/export-rollout.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
@@ -131,6 +132,16 @@ describe('an unreadable record of an upgrade', () => {
     expect(reported).toEqual([`the record of collector 1 of rollout ${id}`]);
   });
 
+  it('of a running upgrade is noticed when no daemon has reported its step in time', async () => {
+    const { freeze, breakRecord, ...house } = aStore();
+    const { parts } = aDaemonOn(house);
+    await freeze([anUpgradingOne()]);
+    await breakRecord(1);
+    const later = { ...parts, clock: { now: () => startedAt + 3_600_000 } };
+    await reconcile(later, id, 1, 1_000);
+    expect((await house.store.loadRollout(id))?.reason).toMatchObject({ kind: 'recordsUnreadable' });
+  });
+
   it('holds its rollout again after a resume, until it was restored by hand (P11)', async () => {
     const { freeze, breakRecord, commands, keys, ...house } = aStore();
     const { operations, pass, stateOf } = aDaemonOn(house);
@@ -229,9 +240,13 @@ describe('an aborted rollout with unreadable records of upgrades', () => {
       expect(claimed).toEqual(new Set([1]));
       const view = { ...(await viewAt()), buildHold: null, rollback: null };
       expect(decide(view, overAt - 1)).toMatchObject({ actions: [], wakeAt: overAt });
+      const step = async () =>
+        (await runStep(parts, { rolloutId: id, collectorId: 1 }, new AbortController().signal)).job;
+      expect(await step()).toBe('comeBack');
       const later = { ...parts, clock: { now: () => overAt } };
       await reconcile(later, id, 1, 1_000);
       expect(await endedAt()).toBe(overAt);
+      expect(await step()).toBe('end');
       expect(await store.activeRolloutIds(['production'])).toEqual([]);
     },
   );
