@@ -14,9 +14,9 @@ import type { Policy } from '../../rollout/model/policy.ts';
 import type { Overlap } from '../../rollout/planning/overlap.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { compileMatch } from '../../rollout/planning/selector.ts';
-import { etaInstant } from '../rollouts/eta-words.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { windowWords } from '../rollouts/waiting-words.ts';
+import { showComing } from '../shell/show-instant.ts';
 import type { PlanFigures, WaveFigures } from './plan-figures.ts';
 
 /**
@@ -176,7 +176,7 @@ function estimateLine(policy: Policy, { estimate, waves }: PlanFigures, now: Epo
   const lasts = `${formatDuration(endsAt - now)} (±${formatDuration(plusMinusMs)})`;
   const isApproved = policy.approval || waves.some(({ approval }) => approval);
   // Without an approval nobody knows the end.
-  const end = isApproved ? 'without the wait for approval' : `would end about ${etaInstant(endsAt, now)}`;
+  const end = isApproved ? 'without the wait for approval' : `would end about ${showComing(endsAt, now)}`;
   return `takes about ${lasts} and ${requests} requests, ${end}`;
 }
 

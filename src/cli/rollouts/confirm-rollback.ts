@@ -1,8 +1,9 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
-import { type EpochMs, formatDuration } from '../../base/time.ts';
+import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { RollbackPreview } from '../../contract/admin/verbs.ts';
+import { rollbackFacts } from '../../rollout/messages/rollback-previews.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
@@ -10,7 +11,6 @@ import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type AnswerInput, confirm } from '../shell/operator.ts';
 import { fitLines } from './fit-lines.ts';
-import { leftLines } from './left-behind-words.ts';
 import { windowWords } from './waiting-words.ts';
 
 export interface RollbackOptions {
@@ -48,25 +48,12 @@ function previewLines(
   at: EpochMs,
   columns: number | undefined,
 ): readonly string[] {
-  const { rollout, collectors, running, unconfirmed, builds, leftBehind, waves, concurrency, caps, window } =
-    preview;
+  const { rollout, collectors, window } = preview;
   const line = (label: string, text: string) => fitLines(label, [text], { width: columns, labelColumns: 10 });
-  const capWords = caps.map(({ key, cap }) => `; ${cap} at a time for each ${key}`).join('');
   const hint = now || window?.isOpen === true ? '' : '; --now ignores windows and freezes';
   return [
     toPrintable(`the rollback of ${rollout} takes ${counted(collectors, 'collector')} back`),
-    ...line('to', builds.map(({ build, count }) => `${build} (${count})`).join(', ')),
-    ...(running > 0 ? line('running', `${running} of them are still being upgraded; each ends first`) : []),
-    ...(unconfirmed > 0
-      ? line('uncertain', `${unconfirmed} of them never showed the build; they go back only if they do`)
-      : []),
-    ...leftLines(leftBehind).flatMap((words) => line('stays', words)),
-    ...waves.flatMap(({ name, size, soakMs, maxFailures }, index) => {
-      const members = size === null ? 'those that match' : `${index === 0 ? 'at most ' : ''}${size}`;
-      const soak = soakMs > 0 ? `, soak ${formatDuration(soakMs)}` : '';
-      return line(name, `${members}, ${maxFailures} may fail${soak}`);
-    }),
-    ...line('limits', `${concurrency} at a time${capWords}`),
+    ...rollbackFacts(preview).flatMap(([about, words]) => line(about, words)),
     ...(window === null ? [] : line('window', `${now ? 'ignored (--now)' : windowWords(window, at)}${hint}`)),
   ];
 }

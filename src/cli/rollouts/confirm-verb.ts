@@ -1,8 +1,7 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
-import { formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { waveApprovalWords } from '../../rollout/messages/approvals.ts';
+import { consequenceWords } from '../../rollout/messages/consequences.ts';
 import { counted, stateWords } from '../../rollout/messages/sentences.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
@@ -12,6 +11,7 @@ import { type AskedVerb, type RolloutVerb, verbTraits } from '../../rollout/verb
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { type AnswerInput, confirm } from '../shell/operator.ts';
+import { showInstant } from '../shell/show-instant.ts';
 import { readUpgrades } from './read-upgrades.ts';
 
 interface Terminal {
@@ -58,29 +58,23 @@ export async function confirmRetryOf(
   return asked;
 }
 
+/** What the verb would do, and whether it should. */
 function questionOf(status: RolloutStatus, asked: AskedVerb): string {
-  const { id, targetBuild, planned, waves } = status;
+  const now = Date.now();
+  const words = consequenceWords(asked.verb, status, { now, showAt: (at) => showInstant(at, now) });
+  return [...words, askWords(status.id, asked)].join(' ');
+}
+
+function askWords(id: string, asked: AskedVerb): string {
   switch (asked.verb) {
-    case 'approve': {
-      if ('planHash' in asked) {
-        const drift =
-          status.drift === null ? '' : ` (changed since plan ${status.drift.from}: ${status.drift.words})`;
-        return `Plan ${asked.planHash} of ${id} waits for approval: ${counted(planned, 'collector')} to ${targetBuild}${drift}. Approve it?`;
-      }
-      const wave = waves.find(({ name }) => name === asked.wave);
-      const what = wave === undefined ? '' : `: ${waveApprovalWords(wave, targetBuild)}`;
-      return `Wave ${asked.wave} of ${id} waits for approval${what}. Approve it?`;
-    }
-    case 'skipSoak': {
-      const endsAt = waves.find(({ name }) => name === asked.wave)?.soakEndsAt ?? null;
-      const until = endsAt === null ? '' : ` for another ${formatDuration(Math.max(0, endsAt - Date.now()))}`;
-      return `Wave ${asked.wave} of ${id} soaks${until}. End its soak now?`;
-    }
+    case 'approve':
+      return `Approve ${'wave' in asked ? `wave ${asked.wave}` : `plan ${asked.planHash}`} of ${id}?`;
+    case 'skipSoak':
+      return `End the soak of wave ${asked.wave} of ${id} now?`;
     case 'resume':
-      // Some reasons are whole sentences.
-      return `${id} is ${stateWords(status.state)}: ${status.reason.replace(/\.$/, '')}. The failures so far will no longer count, and the limit stays. Resume it?`;
+      return `Resume ${id}?`;
     case 'retry':
-      return `${counted(asked.failed, 'collector')} of ${id} failed. Retry them?`;
+      return `Retry the failed collectors of ${id}?`;
     // These verbs need no confirmation.
     case 'pause':
     case 'abort':

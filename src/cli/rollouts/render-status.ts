@@ -2,14 +2,14 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { BlockerKind } from '../../base/vocabulary.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { etaWords } from '../../rollout/messages/eta.ts';
 import { starterWords } from '../../rollout/messages/sentences.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import { commandFor, commandName, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { showInstant } from '../shell/show-instant.ts';
+import { showComing, showInstant } from '../shell/show-instant.ts';
 import { causeLines } from './cause-lines.ts';
-import { etaWords } from './eta-words.ts';
 import { type Fit, fitLines, type Part, usualWidth } from './fit-lines.ts';
 import { headlineColor, headlineWords } from './headline-words.ts';
 import { leftBehindWords } from './left-behind-words.ts';
@@ -236,7 +236,7 @@ function uncoveredParts({ strata: { total, uncovered }, waves, endedAt }: Rollou
 /** The ETA, and the requests to the service. */
 function endLines({ eta, api }: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
   if (eta === null && api === null) return [];
-  const parts: Part[] = eta === null ? [] : [etaWords(eta, now)];
+  const parts: Part[] = eta === null ? [] : [etaWords(eta, (at) => showComing(at, now))];
   if (api !== null) {
     const { requestsPerSecond, requestsPerSecondNow, requestsPerSecondMax, rateLimited } = api;
     const [allowed, most] = [shownRate(requestsPerSecondNow), shownRate(requestsPerSecondMax)];

@@ -2,10 +2,11 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
+import { shortEtaWords } from '../../rollout/messages/eta.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import { endStates } from '../../rollout/model/upgrade.ts';
-import { shortEtaWords } from '../rollouts/eta-words.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
+import { showComing } from '../shell/show-instant.ts';
 import type { ScreenActions } from '../status/open-screen.ts';
 import { rowOf } from '../status/screen-actions.ts';
 
@@ -39,7 +40,7 @@ function makeLines(output: ConsoleOutput): Progress {
     const words = status.waves.map(
       (wave) => `${toPrintable(wave.name)} ${endedOf(wave)}/${wave.size} ${stageWords(wave)}`,
     );
-    const end = status.eta === null ? '' : shortEtaWords(status.eta, now);
+    const end = status.eta === null ? '' : shortEtaWords(status.eta, now, (at) => showComing(at, now));
     output.out.write(`${status.id}  ${stateWords(status.headline.kind)}  ${words.join('  ')}  ${end}\n`);
   };
   return {

@@ -30,3 +30,10 @@ export function showMinute(at: EpochMs, now: EpochMs): string {
     .find(({ type }) => type === 'timeZoneName')?.value;
   return zone === undefined ? shown : `${shown} ${zone}`;
 }
+
+/** For an instant to come. On another day with date and zone, because the reader may be in another zone by then. */
+export function showComing(at: EpochMs, now: EpochMs): string {
+  const shown = showInstant(at, now);
+  if (!shown.includes(' ') && at - now <= dayMs) return shown;
+  return `${shown} ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+}

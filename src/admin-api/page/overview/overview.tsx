@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
+import { needWords } from '../../../rollout/messages/needs.ts';
 import { call, type Policies, type Rollout } from '../parts/call.ts';
 import { heardAt, policies, rollouts } from '../parts/live.ts';
-import { byNeed, currentWave, etaWords, needWords } from '../parts/needs.ts';
+import { byNeed, currentWave, endWords } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
@@ -145,7 +146,7 @@ function PolicyRow({ policy, rollout, scan }: Row) {
         )}
         <div>
           <dt>Done</dt>
-          <dd>{etaWords(rollout)}</dd>
+          <dd>{endWords(rollout)}</dd>
         </div>
       </dl>
       <p class="need">{needWords(rollout)}</p>

@@ -1,12 +1,14 @@
 import { signal } from '@preact/signals';
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
+import { planWords } from '../../../rollout/messages/plans.ts';
+import { sentence } from '../../../rollout/messages/sentences.ts';
 import { type AnswerOf, call, type Policies } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { policies } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
-import { Badge, counted } from '../parts/tones.tsx';
+import { Badge } from '../parts/tones.tsx';
 import { Lines } from '../verbs/verb-dialogs.tsx';
 
 type Policy = Policies['policies'][number];
@@ -99,13 +101,12 @@ function askStart(policy: string): void {
 }
 
 function planLines(preview: AnswerOf<'previewStart'>): readonly (string | null)[] {
-  const { planHash, targetBuild, planned, waves, leftOut, window, approval } = preview;
+  const { leftOut, window, approval } = preview;
   return [
-    `Plan ${planHash}: ${counted(planned, 'collector')} go to ${targetBuild}.`,
-    `Waves: ${waves.map(({ name, size }) => `${name} ${size}`).join(', ')}.`,
+    sentence(planWords(preview)),
     ...leftOut.map(({ reason, count }) => `${count} left out: ${reason}.`),
     window.isOpen ? null : `Nothing starts before the window opens: ${window.reason}.`,
-    approval ? 'The plan then waits for your approval.' : 'Upgrades start at once.',
+    approval ? 'The plan then waits for your approval.' : 'Upgrades start immediately.',
   ];
 }
 

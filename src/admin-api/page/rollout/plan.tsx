@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { formatDuration } from '../../../base/time.ts';
 import { starterWords } from '../../../rollout/messages/sentences.ts';
 import type { Rollout } from '../parts/call.ts';
-import { etaWords } from '../parts/needs.ts';
+import { endWords } from '../parts/needs.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
 
@@ -21,7 +21,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
         <Fact name="In flight">
           {rollout.inFlight} of {rollout.concurrency}
         </Fact>
-        <Fact name="Done">{etaWords(rollout)}</Fact>
+        <Fact name="Done">{endWords(rollout)}</Fact>
         <Fact name="Started">
           <Time at={rollout.createdAt} zone={window?.timeZone} /> by {starterWords(rollout.startedBy)}
           {rollout.endedAt === null ? null : `, took ${formatDuration(rollout.endedAt - rollout.createdAt)}`}

@@ -1,6 +1,7 @@
+import { needWords } from '../../../rollout/messages/needs.ts';
 import { call } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
-import { needWords } from '../parts/needs.ts';
+
 import { Bar, Key } from '../parts/progress.tsx';
 import { useReading } from '../parts/reading.ts';
 import { Badge } from '../parts/tones.tsx';

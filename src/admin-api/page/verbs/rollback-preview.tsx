@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import { formatDuration } from '../../../base/time.ts';
+import { rollbackFacts } from '../../../rollout/messages/rollback-previews.ts';
+import { countLeft } from '../../../rollout/model/left-behind.ts';
 import { type AnswerOf, call, type Rollout } from '../parts/call.ts';
 import { TimeAfter } from '../parts/time.tsx';
 import { counted } from '../parts/tones.tsx';
@@ -18,8 +19,11 @@ export function makeRollbackPreview(rollout: Rollout) {
     return (
       <>
         <ul>
-          {linesOf(shown).map((line) => (
-            <li key={line}>{line}</li>
+          <li>{counted(shown.collectors, 'collector')} go back</li>
+          {rollbackFacts(shown).map(([about, words]) => (
+            <li key={`${about} ${words}`}>
+              {about}: {words}
+            </li>
           ))}
           {window === null ? null : (
             <li>
@@ -47,29 +51,10 @@ export function makeRollbackPreview(rollout: Rollout) {
     confirmed: () => {
       if (preview.value === undefined) return { now: isNow.value };
       const { collectors, leftBehind } = preview.value;
-      const stay = leftBehind.reduce((total, left) => total + left.count, 0);
-      return { now: isNow.value, shown: { collectors, leftBehind: stay } };
+      return { now: isNow.value, shown: { collectors, leftBehind: countLeft(leftBehind) } };
     },
     load: async (): Promise<void> => {
       preview.value = await call('previewRollback', { params: { id: rollout.id } });
     },
   };
-}
-
-function linesOf(preview: Preview): string[] {
-  const { collectors, builds, running, unconfirmed, leftBehind, concurrency, caps } = preview;
-  return [
-    `${counted(collectors, 'collector')} go back`,
-    `to ${builds.map(({ build, count }) => `${build} (${count})`).join(', ')}`,
-    running > 0 ? `${running} of them are still being upgraded; each ends first` : '',
-    unconfirmed > 0 ? `${unconfirmed} of them never showed the build; they go back only if they do` : '',
-    ...leftBehind.map(({ count, reason, names }) => `${count} stay: ${reason}: ${names.join(', ')}`),
-    preview.waves.map(waveText).join(' → '),
-    `${concurrency} at a time${caps.map(({ key, cap }) => `, ${cap} for each ${key}`).join('')}`,
-  ].filter((line) => line !== '');
-}
-
-function waveText({ name, size, maxFailures, soakMs }: Preview['waves'][number], index: number): string {
-  const members = size === null ? 'those that match' : `${index === 0 ? 'at most ' : ''}${size}`;
-  return `${name} ${members}, ${maxFailures} may fail${soakMs > 0 ? `, soak ${formatDuration(soakMs)}` : ''}`;
 }

@@ -1,14 +1,12 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { formatDuration } from '../../../base/time.ts';
-import { waveApprovalWords } from '../../../rollout/messages/approvals.ts';
+import { consequenceWords } from '../../../rollout/messages/consequences.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { call, type Rollout, type Verb, type Wave } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
-import { Time } from '../parts/time.tsx';
-import { counted } from '../parts/tones.tsx';
+import { timeWords } from '../parts/time.tsx';
 import { makeRollbackPreview } from './rollback-preview.tsx';
 
 const stopping: readonly Verb[] = ['abort', 'rollback'];
@@ -58,7 +56,9 @@ export function labelOf(verb: Verb, rollout: Rollout): string {
 }
 
 export function askVerb(verb: Verb, rollout: Rollout): void {
-  const { consequences = [], form, send, prepare, typed } = deeds[verb](rollout);
+  const { form, send, prepare, typed } = deeds[verb](rollout);
+  const reader = { now: Date.now(), showAt: (at: number) => timeWords(at) };
+  const consequences = consequenceWords(verb, rollout, reader);
   const label = labelOf(verb, rollout);
   ask({
     title: `${capitalized(label)}: ${rollout.id}`,
@@ -87,9 +87,7 @@ function outdatedWords(verb: Verb, before: Rollout): string {
 }
 
 interface Deed {
-  /** Lines; null and empty ones are left out. */
-  readonly consequences?: readonly ComponentChildren[];
-  /** What stands below them. */
+  /** What stands below the consequences. */
   readonly form?: JSX.Element;
   readonly typed?: boolean;
   readonly prepare?: () => Promise<void>;
@@ -97,54 +95,29 @@ interface Deed {
 }
 
 const deeds: { readonly [Name in Verb]: (rollout: Rollout) => Deed } = {
-  pause: (rollout) => ({
-    consequences: [
-      'Nothing more starts.',
-      runningLine(rollout),
-      `${counted(waiting(rollout), 'collector')} wait until you resume.`,
-    ],
-    send: (reason) => call('pauseRollout', { params: { id: rollout.id }, body: { reason } }),
+  pause: ({ id }) => ({
+    send: (reason) => call('pauseRollout', { params: { id }, body: { reason } }),
   }),
-  resume: (rollout) => ({
-    consequences: [
-      `${counted(waiting(rollout) - setAside(rollout), 'collector')} continue, ${rollout.concurrency} at a time.`,
-      ...rollout.waves
-        .filter(({ state, failures }) => state !== 'passed' && failures > 0)
-        .map(
-          ({ name, failures, failuresAllowed }) =>
-            `The ${counted(failures, 'failure')} of wave ${name} no longer count; ${failuresAllowed} more are allowed.`,
-        ),
-      `It was stopped: ${rollout.reason}`,
-    ],
-    send: (reason) =>
-      call('resumeRollout', { params: { id: rollout.id }, body: { reason, hold: rollout.hold ?? 0 } }),
+  resume: ({ id, hold }) => ({
+    send: (reason) => call('resumeRollout', { params: { id }, body: { reason, hold: hold ?? 0 } }),
   }),
-  approve: (rollout) =>
-    rollout.state === 'awaitingApproval' ? planApproval(rollout) : waveApproval(rollout),
+  approve: (rollout) => {
+    const { id, state, planHash } = rollout;
+    const what =
+      state === 'awaitingApproval'
+        ? { planHash }
+        : { wave: waveThatIs('awaitingApproval', rollout)?.name ?? '' };
+    return { send: (reason) => call('approveRollout', { params: { id }, body: { reason, ...what } }) };
+  },
   skipSoak: (rollout) => {
-    const wave = waveThatIs('soaking', rollout);
+    const wave = waveThatIs('soaking', rollout)?.name ?? '';
     return {
-      consequences: [
-        wave?.soakEndsAt ? (
-          <>
-            The soak of wave {wave.name} would end at <Time at={wave.soakEndsAt} />, in{' '}
-            {formatDuration(Math.max(0, wave.soakEndsAt - Date.now()))}.
-          </>
-        ) : null,
-        `Its ${counted(wave?.counts.succeeded ?? 0, 'upgraded collector')} are no longer watched. Its gates are still checked.`,
-      ],
-      send: (reason) =>
-        call('skipRolloutSoak', { params: { id: rollout.id }, body: { reason, wave: wave?.name ?? '' } }),
+      send: (reason) => call('skipRolloutSoak', { params: { id: rollout.id }, body: { reason, wave } }),
     };
   },
-  abort: (rollout) => ({
+  abort: ({ id }) => ({
     typed: true,
-    consequences: [
-      `${counted(waiting(rollout), 'collector')} are not upgraded.`,
-      runningLine(rollout),
-      `${counted(rollout.counts.succeeded, 'collector')} stay on ${rollout.targetBuild}. Roll back to take them to their former build.`,
-    ],
-    send: (reason) => call('abortRollout', { params: { id: rollout.id }, body: { reason } }),
+    send: (reason) => call('abortRollout', { params: { id }, body: { reason } }),
   }),
   rollback: (rollout) => {
     const preview = makeRollbackPreview(rollout);
@@ -163,12 +136,6 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout) => Deed } = {
       ...new Set(rollout.causes.flatMap(({ causes }) => causes.flatMap((each) => each.failureClass ?? []))),
     ];
     return {
-      consequences: [
-        classes.length > 1
-          ? `The chosen ones of ${counted(failed, 'failed collector')} are upgraded again, each with new attempts.`
-          : `${counted(failed, 'failed collector')} are upgraded again, each with new attempts.`,
-        'Failures of these upgrades no longer count until they fail again.',
-      ],
       form: (
         <label>
           Which failures
@@ -191,35 +158,6 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout) => Deed } = {
   },
 };
 
-function planApproval(rollout: Rollout): Deed {
-  const { drift, planHash, planned, targetBuild, waves } = rollout;
-  return {
-    consequences: [
-      drift === null ? null : `The fleet has changed since plan ${drift.from} was shown: ${drift.words}.`,
-      `Plan ${planHash}: ${counted(planned, 'collector')} go to ${targetBuild}.`,
-      `Waves: ${waves.map(({ name, size }) => `${name} ${size}`).join(', ')}.`,
-      windowLine(rollout),
-    ],
-    send: (reason) => call('approveRollout', { params: { id: rollout.id }, body: { reason, planHash } }),
-  };
-}
-
-function waveApproval(rollout: Rollout): Deed {
-  const wave = waveThatIs('awaitingApproval', rollout);
-  return {
-    consequences: [
-      wave === undefined
-        ? null
-        : `Wave ${wave.name} opens: ${waveApprovalWords(wave, rollout.targetBuild)}; ${rollout.concurrency} at a time.`,
-      `It stops at more than ${counted(wave?.failuresAllowed ?? 0, 'failure')}.`,
-      `So far ${counted(rollout.counts.succeeded, 'collector')} succeeded and ${failedOf(rollout.counts)} failed.`,
-      windowLine(rollout),
-    ],
-    send: (reason) =>
-      call('approveRollout', { params: { id: rollout.id }, body: { reason, wave: wave?.name ?? '' } }),
-  };
-}
-
 export function Lines({ children }: { readonly children: readonly ComponentChildren[] }) {
   const shown = children.filter((child) => child !== null && child !== '');
   return shown.length === 0 ? null : (
@@ -229,27 +167,6 @@ export function Lines({ children }: { readonly children: readonly ComponentChild
       ))}
     </ul>
   );
-}
-
-function runningLine({ inFlight }: Rollout): string {
-  return inFlight === 0
-    ? 'No upgrade is running.'
-    : `${counted(inFlight, 'running upgrade')} are watched to their end.`;
-}
-
-function waiting({ counts }: Rollout): number {
-  return counts.pending + counts.retrying + counts.deferred;
-}
-
-/** Waiting members of held strata: they start after a release. */
-function setAside({ waves }: Rollout): number {
-  return waves.reduce((sum, wave) => sum + wave.setAside, 0);
-}
-
-function windowLine({ window }: Rollout): string | null {
-  return window === null || window.isOpen
-    ? null
-    : `The window is closed now (${window.reason}); it starts when it opens.`;
 }
 
 /** undefined where the status and the verbs were read at different times, and no wave has this state: the daemon refuses. */

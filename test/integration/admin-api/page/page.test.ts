@@ -104,12 +104,12 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       '11 failed',
       'rest 3/3',
       '0 of 20',
-      '1h40m after approval',
+      'after approval: 1h40m (±8m), 2500 requests',
     ])
       expect(await row.textContent()).toContain(text);
     expect(await row.getByRole('button').allTextContents()).toEqual(['approve wave rest']);
     expect(await page.locator('.policy', { hasText: 'lab' }).locator('.need').textContent()).toBe(
-      'Held. Wave canary has 2 failures of 0 allowed. Check the cause, then release build 19.536-4 and resume, abort or roll back.',
+      'It is held. Wave canary has 2 failures of 0 allowed. Check the cause, then release build 19.536-4 and resume, abort or roll back.',
     );
     expect(await page.title()).toBe('needs approval 14 %, 11 failed · upwave');
   });
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
         .textContent();
     expect(await needOf('well')).toBe('Needs nothing. Wave canary soaks.');
     expect(await needOf('held')).toBe('Stratum AIX is held. The rest continues.');
-    expect(await needOf('taken')).toBe('Its rollback taken-20260302-2 has stopped and waits for you.');
+    expect(await needOf('taken')).toBe('Its rollback waits. taken-20260302-2 has stopped and needs you.');
   });
 
   it('shows a rollout with its waves, gates, causes, strata, plan and events, and escapes every text', async () => {
@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect((await download).suggestedFilename()).toBe(`${waiting}.md`);
     const text = (await page.locator('main').textContent()) ?? '';
     for (const each of [
-      'Approve wave rest: 1023 collectors wait for it.',
+      'Approve wave rest. 1023 collectors wait for it.',
       'errors 0.998, expected >= 0.99',
       '10 of 11 failures have osName=Windows* (10 of 66 there, 1 of 125 elsewhere).',
       'failure budget 4 of 5',
@@ -233,7 +233,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const { operations, page, url } = await openRollout();
     await page.goto(`${url}/#/`);
     await page.getByRole('button', { name: 'start production' }).click();
-    await page.getByText('Plan 7f3a: 12 collectors go to 19.455-2.').waitFor();
+    await page.getByText('Plan 7f3a: 12 collectors to 19.455-2').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'start production' }).click();
     // With the answer the page goes to what was started.
     await page.waitForURL(/#\/rollouts\//);

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { EtaUnknownReason } from '../../../../src/base/vocabulary.ts';
-import { etaInstant, etaWords, shortEtaWords } from '../../../../src/cli/rollouts/eta-words.ts';
+import { showComing } from '../../../../src/cli/shell/show-instant.ts';
 import type { ApiBudgetStatus, Eta, Outage } from '../../../../src/contract/admin/rollout-status.ts';
 import { assess } from '../../../../src/rollout/decision/assess.ts';
+import { etaWords, shortEtaWords } from '../../../../src/rollout/messages/eta.ts';
 import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
 import { etaOf } from '../../../../src/rollout/status/eta.ts';
 import { anApiBudgetStatus, anOutage, aPolicy, startedAt } from '../../../support/builders.ts';
@@ -190,7 +191,8 @@ describe('when a rollout ends (P16)', () => {
 describe('the words of an end', () => {
   const figures = { plusMinusMs: 25_000, requests: 24 };
   const afterApproval = { kind: 'afterApproval', approvalAt: null, durationMs: 100_000, ...figures } as const;
-  const both = (of: Eta) => [etaWords(of, now), shortEtaWords(of, now)];
+  const showAt = (at: number) => showComing(at, now);
+  const both = (of: Eta) => [etaWords(of, showAt), shortEtaWords(of, now, showAt)];
 
   it.each<[Eta, readonly string[]]>([
     [afterApproval, ['after approval: 1m40s (±25s), 24 requests', '1m40s after approval']],
@@ -215,7 +217,7 @@ describe('the words of an end', () => {
   it('include date and time zone on another day', () => {
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
     const of = { kind: 'at', at: now + 50 * hour, ...figures } as const;
-    const instant = etaInstant(of.at, now);
+    const instant = showComing(of.at, now);
     expect(instant).toMatch(/^2026-03-0[45] \d\d:\d\d /);
     expect(instant.endsWith(` ${zone}`)).toBe(true);
     expect(both(of)).toEqual([`about ${instant} (±25s), 24 requests`, `done in about 2d2h, ${instant}`]);

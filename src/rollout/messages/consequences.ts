@@ -1,0 +1,120 @@
+import { type EpochMs, formatDuration } from '../../base/time.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { WaveStatus } from '../../contract/admin/status-parts.ts';
+import { isFailed } from '../model/upgrade.ts';
+import { countIn } from '../model/upgrade-figures.ts';
+import type { RolloutVerb } from '../verbs/verbs.ts';
+import { planWords } from './plans.ts';
+import { counted, sentence } from './sentences.ts';
+
+/** What the reader's clock adds to a sentence. */
+interface Reader {
+  readonly now: EpochMs;
+  readonly showAt: (at: EpochMs) => string;
+}
+
+/**
+ * What a verb would do now, in sentences, for an operator who confirms it (P15). A rollback has none: its preview is asked
+ * of the daemon.
+ */
+export function consequenceWords(
+  verb: RolloutVerb,
+  status: RolloutStatus,
+  reader: Reader,
+): readonly string[] {
+  return consequences[verb](status, reader).filter((words) => words !== '');
+}
+
+const consequences: Readonly<
+  Record<RolloutVerb, (status: RolloutStatus, reader: Reader) => readonly string[]>
+> = {
+  pause: (status) => [
+    'Nothing more starts.',
+    runningWords(status),
+    `Waiting until you resume: ${counted(waiting(status), 'collector')}.`,
+  ],
+  resume: (status) => [
+    `It was stopped: ${sentence(status.reason)}`,
+    `To continue: ${counted(waiting(status) - setAside(status), 'collector')}, ${status.concurrency} at a time.`,
+    ...status.waves
+      .filter(({ state, failures }) => state !== 'passed' && failures > 0)
+      .map(
+        ({ name, failures, failuresAllowed }) =>
+          `No longer counted: ${counted(failures, 'failure')} of wave ${name}. The limit of ${failuresAllowed} stays.`,
+      ),
+  ],
+  approve: (status) =>
+    status.state === 'awaitingApproval' ? approvedPlanWords(status) : approvedWaveWords(status),
+  skipSoak: (status, { now, showAt }) => {
+    const wave = waveThatIs('soaking', status);
+    const endsAt = wave?.soakEndsAt ?? null;
+    return [
+      endsAt === null
+        ? ''
+        : `The soak of wave ${wave?.name} would end at ${showAt(endsAt)}, in ${formatDuration(Math.max(0, endsAt - now))}.`,
+      `No longer watched: ${counted(wave?.counts.succeeded ?? 0, 'upgraded collector')}. The gates are still checked.`,
+    ];
+  },
+  abort: (status) => [
+    `Not upgraded: ${counted(waiting(status), 'collector')}.`,
+    runningWords(status),
+    `Staying on ${status.targetBuild}: ${counted(status.counts.succeeded, 'collector')}. Roll back to return them to their previous build.`,
+  ],
+  rollback: () => [],
+  retry: ({ counts }) => [
+    `To be upgraded again, with new attempts: ${counted(countIn(counts, isFailed), 'failed collector')}.`,
+    'Failures of these upgrades no longer count until they fail again.',
+  ],
+};
+
+function approvedPlanWords(status: RolloutStatus): readonly string[] {
+  const { drift } = status;
+  return [
+    drift === null ? '' : `The fleet has changed since plan ${drift.from} was shown: ${drift.words}.`,
+    sentence(planWords(status)),
+    windowWords(status),
+  ];
+}
+
+function approvedWaveWords(status: RolloutStatus): readonly string[] {
+  const { counts, concurrency, targetBuild } = status;
+  const wave = waveThatIs('awaitingApproval', status);
+  if (wave === undefined) return [];
+  const starting = Math.max(0, wave.counts.pending + wave.counts.retrying - wave.setAside);
+  const aside =
+    wave.setAside === 0
+      ? ''
+      : `, ${wave.setAside} more ${wave.setAside === 1 ? 'is' : 'are'} set aside in held strata`;
+  return [
+    `Wave ${wave.name} opens: ${counted(starting, 'collector')} to ${targetBuild}${aside}; ${concurrency} at a time.`,
+    `It stops at more than ${counted(wave.failuresAllowed, 'failure')}.`,
+    `So far ${counted(counts.succeeded, 'collector')} succeeded and ${countIn(counts, isFailed)} failed.`,
+    windowWords(status),
+  ];
+}
+
+function runningWords({ inFlight }: RolloutStatus): string {
+  return inFlight === 0
+    ? 'No upgrade is running.'
+    : `Watched to the end: ${counted(inFlight, 'running upgrade')}.`;
+}
+
+function windowWords({ window }: RolloutStatus): string {
+  return window === null || window.isOpen
+    ? ''
+    : `The window is closed now (${window.reason}); it starts when it opens.`;
+}
+
+function waiting({ counts }: RolloutStatus): number {
+  return counts.pending + counts.retrying + counts.deferred;
+}
+
+/** Waiting members of held strata: they start after a release. */
+function setAside({ waves }: RolloutStatus): number {
+  return waves.reduce((sum, wave) => sum + wave.setAside, 0);
+}
+
+/** undefined where the status and the verbs were read at different times, and no wave has this state: the daemon refuses. */
+function waveThatIs(state: WaveStatus['state'], { waves }: RolloutStatus): WaveStatus | undefined {
+  return waves.find((wave) => wave.state === state);
+}

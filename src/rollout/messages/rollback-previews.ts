@@ -1,0 +1,33 @@
+import { formatDuration } from '../../base/time.ts';
+import type { ShownLeftBehind } from '../../contract/admin/status-parts.ts';
+import type { RollbackPreview } from '../../contract/admin/verbs.ts';
+
+/** A fact of a preview, with what it is about. */
+type Fact = readonly [about: string, words: string];
+
+/** What a rollback would do, fact by fact; without its window, whose instants the reader's clock shows. */
+export function rollbackFacts(preview: RollbackPreview): readonly Fact[] {
+  const { running, unconfirmed, builds, leftBehind, waves, concurrency, caps } = preview;
+  const capWords = caps.map(({ key, cap }) => `; ${cap} at a time for each ${key}`).join('');
+  const facts: readonly Fact[] = [
+    ['to', builds.map(({ build, count }) => `${build} (${count})`).join(', ')],
+    ['running', running > 0 ? `${running} of them are still being upgraded; each ends first` : ''],
+    [
+      'uncertain',
+      unconfirmed > 0 ? `${unconfirmed} of them never showed the build; they go back only if they do` : '',
+    ],
+    ...leftBehind.map((left): Fact => ['stays', leftBehindLine(left)]),
+    ...waves.map(({ name, size, soakMs, maxFailures }, index): Fact => {
+      const members = size === null ? 'those that match' : `${index === 0 ? 'at most ' : ''}${size}`;
+      const soak = soakMs > 0 ? `, soak ${formatDuration(soakMs)}` : '';
+      return [name, `${members}, ${maxFailures} may fail${soak}`];
+    }),
+    ['limits', `${concurrency} at a time${capWords}`],
+  ];
+  return facts.filter(([, words]) => words !== '');
+}
+
+/** Collectors that a rollback leaves for one reason: `3: not listed: web-1 (had 19.402-1), …`. */
+export function leftBehindLine({ reason, count, names }: ShownLeftBehind): string {
+  return `${count}: ${reason}: ${names.join(', ')}${count > names.length ? ', …' : ''}`;
+}
