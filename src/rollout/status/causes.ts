@@ -46,11 +46,7 @@ export function groupCauses(
 }
 
 function findCauses(view: Pick<RolloutView, 'groups'>, upgrades: readonly Upgrade[]): readonly Cause[] {
-  const alike = groupBy(upgrades, (upgrade) => {
-    const { collectorName } = upgrade.identity;
-    const words = tokensOf(upgrade).map((token) => keyOf(token, collectorName));
-    return JSON.stringify([kindOf(upgrade), failureClassOf(upgrade), reasonOf(upgrade)?.kind, ...words]);
-  });
+  const alike = groupBy(upgrades, causeKey);
   return [...alike.values()]
     .sort((a, b) => b.length - a.length)
     .flatMap((members) => (members[0] === undefined ? [] : [causeOf(view, members[0], members)]));
@@ -69,7 +65,7 @@ function causeOf(
   return {
     kind: kindOf(first),
     failureClass: failureClassOf(first) ?? null,
-    text: causeWords(members.map(tokensOf).reduce(commonTokens)),
+    text: causeText(members),
     count: members.length,
     strata: strata.slice(0, strataShownMax),
     otherStrata: { count: sumOf(rest, (each) => each.count), strata: rest.length },
@@ -96,37 +92,45 @@ const anything = '…';
 const textReadMax = 400;
 const textShownMax = 160;
 
-/** The words of an upgrade's message. */
-function tokensOf(upgrade: Upgrade): readonly string[] {
-  return upgradeWords(upgrade)
-    .slice(0, textReadMax)
-    .split(/\s+/u)
-    .filter((token) => token !== '');
+/** What upgrades of one cause share: kind, class and the data of the reason, without figures and variable parts of texts. */
+function causeKey(upgrade: Upgrade): string {
+  const { collectorName } = upgrade.identity;
+  const parts = [kindOf(upgrade), failureClassOf(upgrade), reasonOf(upgrade)];
+  return JSON.stringify(parts, (_name, value: unknown) => {
+    if (typeof value === 'number') return 0;
+    return typeof value === 'string' ? textKey(value, collectorName) : value;
+  });
 }
 
-/** The tokens that two messages of one cause share, with the placeholder for the others. */
-function commonTokens(a: readonly string[], b: readonly string[]): readonly string[] {
-  return a.map((token, index) => (token === b[index] ? token : anything));
-}
-
-/** The text of a cause. Adjacent placeholders are merged. */
-function causeWords(tokens: readonly string[]): string {
-  const words = tokens
-    .filter((token, index) => token !== anything || tokens[index - 1] !== anything)
-    .join(' ');
-  return words.length <= textShownMax ? words : `${words.slice(0, textShownMax - 1)}${anything}`;
+/** A text of the service or of an operator, without numbers, paths, addresses and the collector's own name. */
+function textKey(text: string, collectorName: string): string {
+  const words = wordsOf(text).map((word) => {
+    const core = word.replace(lead, '').replace(trail, '');
+    return core === collectorName || isVariable(core) ? anything : word;
+  });
+  return words.join(' ');
 }
 
 const lead = /^[([{"'`<]+/u;
 const trail = /[)\]}"'`>,.;:!?]+$/u;
 
-/** Replaces the variable part of a message: numbers, paths, addresses and the collector's own name. */
-function keyOf(token: string, collectorName: string): string {
-  const core = token.replace(lead, '').replace(trail, '');
-  return core === collectorName || isVariable(core) ? anything : token;
-}
-
 /** Numbers, versions, ids, paths, addresses, host names of more than one part. */
 function isVariable(core: string): boolean {
   return /[\d/\\@]/u.test(core) || /[^.]\.[^.]/u.test(core);
+}
+
+/** The sentence of a cause, shortened by what differs between its upgrades. */
+function causeText(members: readonly Upgrade[]): string {
+  const shared = members
+    .map((upgrade) => wordsOf(upgradeWords(upgrade)))
+    .reduce((a, b) => a.map((word, index) => (word === b[index] ? word : anything)));
+  const text = shared.filter((word, index) => word !== anything || shared[index - 1] !== anything).join(' ');
+  return text.length <= textShownMax ? text : `${text.slice(0, textShownMax - 1)}${anything}`;
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text
+    .slice(0, textReadMax)
+    .split(/\s+/u)
+    .filter((word) => word !== '');
 }

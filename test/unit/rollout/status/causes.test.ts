@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { causeLines } from '../../../../src/cli/rollouts/cause-lines.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import type { UpgradeReason } from '../../../../src/rollout/model/upgrade-reason.ts';
 import { type CauseUpgrades, causesReadMax, groupCauses } from '../../../../src/rollout/status/causes.ts';
 import { makeUpgradeMatcher } from '../../../../src/rollout/status/find-upgrades.ts';
 import { aSummary, because, someGroups, startedAt } from '../../../support/builders.ts';
@@ -59,6 +60,33 @@ describe('the causes of failures and waits', () => {
   ])('groups messages that differ only in %s', (_what, first, second, text) => {
     const upgrades = [failed(first, 0, 'alpha'), failed(second, 0, 'beta')];
     expect(groupsOf({ failed: upgrades }, { failed: 2 })[0]?.causes).toMatchObject([{ text, count: 2 }]);
+  });
+
+  it.each<[string, UpgradeReason, UpgradeReason, readonly string[]]>([
+    [
+      'one cause where only figures differ',
+      { kind: 'noEnd', withinMs: 600_000 },
+      { kind: 'noEnd', withinMs: 1_200_000 },
+      ['no end within …'],
+    ],
+    [
+      'one cause where only figures of the last attempt differ',
+      { kind: 'attemptsSpent', attempts: 2, attemptsMax: 2, last: { kind: 'notBack', withinMs: 60_000 } },
+      { kind: 'attemptsSpent', attempts: 3, attemptsMax: 3, last: { kind: 'notBack', withinMs: 90_000 } },
+      ['attempt … of … did not come back within …'],
+    ],
+    [
+      'two causes where the kinds of the last attempts differ, although the sentences are the same',
+      { kind: 'unexplainedTwice', last: { kind: 'task', message: '' } },
+      { kind: 'unexplainedTwice', last: because('the service gave no reason') },
+      Array(2).fill('failed twice without a known cause: the service gave no reason'),
+    ],
+  ])('groups by the data of reasons: %s', (_what, first, second, texts) => {
+    const upgrades = [first, second].map((reason) =>
+      anEndedOne('failed', { reason, failureClass: 'retry' }, { collectorId: ++lastId }),
+    );
+    const [group] = groupsOf({ failed: upgrades }, { failed: 2 });
+    expect(group?.causes.map(({ text }) => text)).toEqual(texts);
   });
 
   it('shows causes of retried, deferred and withdrawn upgrades, too', () => {
