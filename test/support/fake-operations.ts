@@ -4,6 +4,7 @@ import type { AuditEntry, HeldThings } from '../../src/contract/admin/holds.ts';
 import type { PolicyStatuses } from '../../src/contract/admin/policies.ts';
 import type { RolloutStatus } from '../../src/contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../src/contract/admin/status-parts.ts';
+import type { VerbBody } from '../../src/contract/admin/verb-body.ts';
 import type { RollbackPreview } from '../../src/contract/admin/verbs.ts';
 import { makeEventMatcher } from '../../src/orchestrator/operations/make-operations.ts';
 import type {
@@ -14,11 +15,7 @@ import type {
   VerbRequest,
   VerbResult,
 } from '../../src/orchestrator/operations/operations.ts';
-import type {
-  ReloadPreviewResult,
-  ReloadRequest,
-  ReloadResult,
-} from '../../src/orchestrator/operations/reload.ts';
+import type { ReloadPreviewResult, ReloadResult } from '../../src/orchestrator/operations/reload.ts';
 import type {
   StartPreviewResult,
   StartRequest,
@@ -180,7 +177,7 @@ export function anExplanation(changes: Partial<Explanation> = {}): Explanation {
 
 export interface FakeOperations extends Operations {
   readonly requests: VerbRequest[];
-  readonly reloads: ReloadRequest[];
+  readonly reloads: VerbBody[];
   readonly starts: StartRequest[];
   readonly holdRequests: Array<{ readonly did: 'hold' | 'release' } & HoldRequest>;
   /** Sets the status of this rollout. */

@@ -1,9 +1,10 @@
-import type { EpochMs } from '../../base/time.ts';
 import type { CollectorExplanation } from '../../contract/admin/collector-explanation.ts';
 import type { RolloutCourse } from '../../contract/admin/course.ts';
 import type { AuditEntry, HeldThings, HoldAnswer } from '../../contract/admin/holds.ts';
 import type { PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { EventSearch } from '../../contract/admin/rollouts.ts';
+import type { VerbBody } from '../../contract/admin/verb-body.ts';
 import type { RollbackPreview } from '../../contract/admin/verbs.ts';
 import type { UnknownSubject } from '../../rollout/messages/hold-command-notes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
@@ -13,15 +14,11 @@ import type { ReportFormat } from '../../rollout/report/write-report.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
 import type { RolloutsPage, UpgradePage } from '../ports/rollout-store.ts';
-import type { ReloadPreviewResult, ReloadRequest, ReloadResult } from './reload.ts';
+import type { ReloadPreviewResult, ReloadResult } from './reload.ts';
 import type { FoundUpgrades, UpgradeSearch } from './search-upgrades.ts';
 import type { StartPreviewResult, StartRequest, StartResult } from './start-policy.ts';
 
-export type VerbRequest = AskedVerb & {
-  readonly rolloutId: string;
-  readonly by: string;
-  readonly reason: string;
-};
+export type VerbRequest = AskedVerb & VerbBody & { readonly rolloutId: string };
 
 /** The verb is not legal now. `reason` is the refusal as a sentence. */
 export interface Refused {
@@ -52,10 +49,8 @@ export type VerbResult =
  * The subject of a hold or release: a build, a collector by id or name, a stratum of a rollout by its label, or collectors
  * by a shared attribute: `fields.rack=r7`.
  */
-export interface HoldRequest {
+export interface HoldRequest extends VerbBody {
   readonly subject: string;
-  readonly by: string;
-  readonly reason: string;
 }
 
 export type HoldResult =
@@ -78,14 +73,7 @@ export interface RolloutStatusPage {
 }
 
 /** A filter of events. All given parts must match. */
-export interface EventFilter {
-  readonly since?: EpochMs | undefined;
-  /** The event's name, or the beginning of one of its parts. */
-  readonly type?: string | undefined;
-  /** The collector's id, or a part of its name, ignoring case. */
-  readonly collector?: string | undefined;
-  readonly by?: string | undefined;
-}
+export type EventFilter = Omit<EventSearch, 'limit'>;
 
 /** The operator's reads and verbs for rollouts, from the store. */
 export interface RolloutOperations {
@@ -132,7 +120,7 @@ export interface Operations extends RolloutOperations {
    * Reads the config again, all or nothing. Once this returns, the running rollouts have its limits, and no daemon sends a
    * create that only the former limits allowed (P2, P7).
    */
-  reload(request: ReloadRequest): Promise<ReloadResult>;
+  reload(request: VerbBody): Promise<ReloadResult>;
   /** What `reload` would change now; changes nothing. */
   previewReload(): Promise<ReloadPreviewResult>;
   /** The plan that `start` would start now. It reads the builds and the fleet. */

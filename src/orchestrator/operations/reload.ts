@@ -1,5 +1,6 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import type { FollowedConfig, ReloadChanges } from '../../contract/admin/reload.ts';
+import type { VerbBody } from '../../contract/admin/verb-body.ts';
 import {
   configWords,
   reloadWords,
@@ -35,11 +36,6 @@ export interface ConfigSource<Next extends NextConfig = NextConfig> {
   use(next: Next): void;
 }
 
-export interface ReloadRequest {
-  readonly by: string;
-  readonly reason: string;
-}
-
 export type ReloadResult =
   | ({ readonly kind: 'reloaded' | 'unchanged' } & ReloadChanges)
   /** The file has mistakes: nothing has changed. */
@@ -70,13 +66,13 @@ export interface ReloadParts<Next extends NextConfig = NextConfig>
 export function makeReload<Next extends NextConfig>(
   parts: ReloadParts<Next>,
 ): {
-  readonly reload: (request: ReloadRequest) => Promise<ReloadResult>;
+  readonly reload: (request: VerbBody) => Promise<ReloadResult>;
   readonly previewReload: () => Promise<ReloadPreviewResult>;
   readonly status: () => ReloadStatus;
 } {
   let status: ReloadStatus = { at: parts.clock.now() };
   let last: Promise<unknown> = Promise.resolve();
-  const reloadOnce = async ({ by, reason }: ReloadRequest): Promise<ReloadResult> => {
+  const reloadOnce = async ({ by, reason }: VerbBody): Promise<ReloadResult> => {
     const read = parts.source.read();
     const at = parts.clock.now();
     if (read.kind === 'wrong') {

@@ -2,6 +2,7 @@ import { notInConfig } from '../../base/names.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { StartPreview } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { VerbBody } from '../../contract/admin/verb-body.ts';
 import { assessCalendar } from '../../rollout/calendar/calendar.ts';
 import { closedWords } from '../../rollout/messages/blockers.ts';
 import { showLeftOut } from '../../rollout/messages/exclusions.ts';
@@ -12,12 +13,10 @@ import type { Policy } from '../../rollout/model/policy.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { previewRollout, type ScanParts, startRollout } from '../scan/scan.ts';
 
-export interface StartRequest {
+export interface StartRequest extends VerbBody {
   readonly policy: string;
   /** The plan that the operator saw (P15). */
   readonly planHash: string;
-  readonly by: string;
-  readonly reason: string;
 }
 
 /** `refused`: nothing can start now, or the plan has changed; the reason names the current plan. */
