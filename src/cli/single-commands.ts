@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { completionScript, type Shell, shells } from './completion/completion-script.ts';
+import { completionLines, completionScripts, type Shell, shells } from './completion/completion-script.ts';
 import { urlOption } from './rollouts/verbs-program.ts';
 import type { CommandRunner } from './shell/command.ts';
 import type { ConsoleOutput } from './shell/console-output.ts';
@@ -62,10 +62,12 @@ export function addCompletionProgram(program: Command, run: CommandRunner): void
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'the shell that reads it').choices(shells))
+    .argument('[words...]', 'the words that were typed, for which the script asks')
     .description('print a script that completes commands and options in a shell')
     .action(
-      run(async () => (shell: Shell, _options: unknown, output: ConsoleOutput) => {
-        output.out.write(completionScript(program, shell));
+      run(async () => (shell: Shell, words: readonly string[], _options: unknown, output: ConsoleOutput) => {
+        const isAsked = words.length > 0;
+        output.out.write(isAsked ? completionLines(program, shell, words) : completionScripts[shell]);
         return exitCodes.done;
       }),
     );

@@ -1,108 +1,28 @@
-import type { Command } from 'commander';
-import { commandsOf } from '../shell/program-help.ts';
+import type { Argument, Command } from 'commander';
+import { toOneLine } from '../../base/safe-text.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** What may follow the words of a command. */
-interface Completion {
-  readonly words: readonly string[];
-  readonly commands: ReadonlyArray<{ readonly name: string; readonly help: string }>;
-  readonly options: ReadonlyArray<{ readonly flag: string; readonly help: string }>;
-}
-
-/** The completion script of a shell, made from the commands themselves. */
-export function completionScript(program: Command, shell: Shell): string {
-  const completions = completionsOf(program);
-  switch (shell) {
-    case 'bash':
-      return `${bashFunction(completions)}complete -o default -F _upwave upwave\n`;
-    case 'zsh':
-      return zshFunction(completions);
-    case 'fish':
-      return fishLines(completions);
-    default:
-      return shell satisfies never;
-  }
-}
-
-function completionsOf(program: Command): readonly Completion[] {
-  const optionsOf = ({ options }: Command) =>
-    options.flatMap(({ long, description }) =>
-      long === undefined ? [] : [{ flag: long, help: description }],
-    );
-  return commandsOf(program).map(({ command, words }) => ({
-    words,
-    commands: [
-      ...command.commands.map((each) => ({ name: each.name(), help: each.description() })),
-      // The values of an argument are offered instead of commands.
-      ...command.registeredArguments.flatMap(({ argChoices = [], description }) =>
-        argChoices.map((name) => ({ name, help: description })),
-      ),
-    ],
-    options: [
-      ...optionsOf(command),
-      ...(words.length === 0 ? [] : optionsOf(program)),
-      { flag: '--help', help: 'show the help' },
-    ],
-  }));
-}
-
-/** A pattern for the words that lead to a command: `config|config/check`. */
-function knownPaths(completions: readonly Completion[]): string {
-  return completions.flatMap(({ words }) => (words.length === 0 ? [] : [words.join('/')])).join('|');
-}
-
-/** Finds the command in the words that were typed, and offers what may follow it. */
-function bashFunction(completions: readonly Completion[]): string {
-  const cases = completions.map(({ words, commands, options }) => {
-    const offered = [...commands.map(({ name }) => name), ...options.map(({ flag }) => flag)];
-    return `    ${words.length === 0 ? '""' : `"${words.join('/')}"`}) offered="${offered.join(' ')}" ;;`;
-  });
-  return `_upwave() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" path="" offered="" word next
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    next="\${path:+$path/}$word"
-    case "$next" in
-      ${knownPaths(completions)}) path="$next" ;;
-    esac
-  done
-  case "$path" in
-${cases.join('\n')}
-  esac
+/**
+ * The script that makes a shell ask `upwave completion <shell> -- <words>` at each completion. Where upwave offers nothing, the
+ * shell offers files. The zsh script works as a file of `fpath`, which zsh calls at the first completion, and where it is
+ * sourced. A dot is an empty word, which no command takes as an argument.
+ */
+export const completionScripts: Readonly<Record<Shell, string>> = {
+  bash: `_upwave() {
+  local current="\${COMP_WORDS[COMP_CWORD]}"
+  local offered="$(upwave completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD-1}" "\${current:-.}" 2>/dev/null)"
   COMPREPLY=($(compgen -W "$offered" -- "$current"))
 }
-`;
-}
-
-/**
- * The same for zsh, with the help of each. It works as a file of `fpath`, which zsh calls at the first completion, and
- * where it is sourced. `path` and `commands` are names of zsh itself.
- */
-function zshFunction(completions: readonly Completion[]): string {
-  const listed = (name: string, help: string) => `      ${zshQuote(`${name}:${help}`)}`;
-  const cases = completions.flatMap(({ words, commands, options }) => [
-    `    ${words.length === 0 ? '""' : words.join('/')})`,
-    ...['    subcommands=(', ...commands.map(({ name, help }) => listed(name, help)), '    )'],
-    ...['    flags=(', ...options.map(({ flag, help }) => listed(flag, help)), '    ) ;;'],
-  ]);
-  return `#compdef upwave
+complete -o default -F _upwave upwave
+`,
+  zsh: `#compdef upwave
 _upwave() {
-  local typed="" word next
-  local -a subcommands flags
-  for word in "\${(@)words[2,CURRENT-1]}"; do
-    next="\${typed:+$typed/}$word"
-    case "$next" in
-      ${knownPaths(completions)}) typed="$next" ;;
-    esac
-  done
-  case "$typed" in
-${cases.join('\n')}
-  esac
-  if [[ "$PREFIX" == -* ]]; then
-    _describe -t options option flags
-  elif (( $#subcommands )); then
-    _describe -t commands command subcommands
+  local -a offered
+  offered=(\${(f)"$(upwave completion zsh -- "\${(@)words[2,CURRENT-1]}" "\${PREFIX:-.}" 2>/dev/null)"})
+  if (( $#offered )); then
+    _describe -t commands command offered
   else
     _files
   fi
@@ -113,32 +33,56 @@ else
   (( $+functions[compdef] )) || { autoload -U compinit && compinit }
   compdef _upwave upwave
 fi
-`;
+`,
+  fish: `function __upwave_offered
+  set -l words (commandline -opc)
+  set -l current (commandline -ct)
+  test -n "$current"; or set current .
+  set -l offered (upwave completion fish -- $words[2..-1] $current 2>/dev/null)
+  if set -q offered[1]
+    printf '%s\\n' $offered
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c upwave -f -a '(__upwave_offered)'
+`,
+};
+
+interface Offer {
+  readonly name: string;
+  readonly help: string;
 }
 
-function zshQuote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-function fishLines(completions: readonly Completion[]): string {
-  const lines = completions.flatMap(({ words, commands, options }) => {
-    const seen = words.map((word) => `__fish_seen_subcommand_from ${word}`);
-    const none = commands.map(({ name }) => name).join(' ');
-    const isHere = words.length === 0 ? '__fish_use_subcommand' : seen.join('; and ');
-    const before = words.length === 0 ? isHere : `${isHere}; and not __fish_seen_subcommand_from ${none}`;
-    return [
-      ...commands.map(
-        ({ name, help }) => `complete -c upwave -f -n '${before}' -a ${name} -d ${quote(help)}`,
-      ),
-      ...options.map(
-        ({ flag, help }) =>
-          `complete -c upwave -n '${isHere}' -l ${flag.slice('--'.length)} -d ${quote(help)}`,
-      ),
-    ];
+/** What may stand in place of the last word, one a line in the form of the shell, which leaves out what does not match. */
+export function completionLines(program: Command, shell: Shell, words: readonly string[]): string {
+  const lines = offersFor(program, words).map(({ name, help }) => {
+    if (shell === 'bash') return name;
+    return `${name}${shell === 'zsh' ? ':' : '\t'}${toOneLine(help)}`;
   });
-  return `${lines.join('\n')}\n`;
+  return lines.map((line) => `${line}\n`).join('');
 }
 
-function quote(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+function offersFor(program: Command, words: readonly string[]): readonly Offer[] {
+  const [current = '', ...typed] = words.toReversed();
+  // Words that are no command are values.
+  const command = typed.reduceRight(
+    (found, word) => found.commands.find((each) => each.name() === word) ?? found,
+    program,
+  );
+  const options = [...new Set([...command.options, ...program.options])].filter(({ hidden }) => !hidden);
+  const asked = options.find(({ long, required }) => required && long === typed[0]);
+  if (asked !== undefined) return choicesOf(asked);
+  if (current.startsWith('-')) {
+    const named = options.flatMap(({ long, description: help }) => (long ? [{ name: long, help }] : []));
+    return [...named, { name: '--help', help: 'show the help' }];
+  }
+  return [
+    ...command.commands.map((each) => ({ name: each.name(), help: each.description() })),
+    ...command.registeredArguments.flatMap(choicesOf),
+  ];
+}
+
+function choicesOf({ argChoices = [], description: help }: Pick<Argument, 'argChoices' | 'description'>) {
+  return argChoices.map((name): Offer => ({ name, help }));
 }

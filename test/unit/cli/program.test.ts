@@ -82,54 +82,71 @@ describe('an empty option value, as of a shell variable that is not set', () => 
 });
 
 describe('completion', () => {
-  const complete = (script: string, ...words: readonly string[]) =>
-    execFileSync('bash', [
-      '-c',
-      `${script}\nCOMP_WORDS=(upwave ${words.join(' ')}); COMP_CWORD=${words.length}; _upwave; echo "\${COMPREPLY[@]}"`,
-    ])
-      .toString()
-      .trim()
-      .split(' ');
+  const offered = async (shell: string, ...words: readonly string[]) =>
+    (await callUpwave('completion', shell, '--', ...words)).out.trim().split('\n');
 
-  it.skipIf(!hasShell('bash'))('offers commands, their own commands and options, in bash', async () => {
-    const script = (await callUpwave('completion', 'bash')).out;
-    expect(complete(script, 'sta')).toEqual(['status', 'start']);
-    expect(complete(script, 'config', "''")).toContain('check');
-    expect(complete(script, 'upgrades', 'production', '--st')).toEqual(['--state', '--stratum']);
-  });
-
-  it.skipIf(!hasShell('zsh'))('offers the same in zsh, with the help of each', async () => {
-    const script = (await callUpwave('completion', 'zsh')).out;
-    expect(script).toMatch(/^#compdef upwave\n/);
-    // What zsh does with them is its own: the function is called as by a completion, and lists what it offers.
-    const offers = (prefix: string, ...words: readonly string[]) =>
-      execFileSync('zsh', [
-        '-f',
-        '-c',
-        `compdef() {}; _describe() { print -rl -- "\${(@P)4}" }; _files() { print files }\n${script}\nwords=(upwave ${words.join(' ')} x) CURRENT=${words.length + 2} PREFIX=${prefix} _upwave`,
-      ])
-        .toString()
-        .split('\n');
-    expect(offers('sta')).toContainEqual(expect.stringMatching(/^status:one line for each policy, /));
-    expect(offers('', 'config')).toContain(
-      'check:report every mistake in the config file, each with its line',
+  it('offers commands, their own commands, options and known values', async () => {
+    expect(await offered('bash', 'sta')).toEqual(expect.arrayContaining(['status', 'start', 'run']));
+    expect(await offered('bash', 'config', '.')).toEqual(['check']);
+    expect(await offered('bash', 'upgrades', 'production', '--st')).toEqual(
+      expect.arrayContaining(['--state', '--stratum', '--config', '--help']),
     );
-    expect(offers('--st', 'upgrades', 'production')).toContainEqual(expect.stringMatching(/^--stratum:a /));
-    expect(offers('', 'upgrades')).toEqual(['files', '']);
-    expect(offers('', 'completion').map((each) => each.split(':')[0])).toEqual(['bash', 'zsh', 'fish', '']);
+    expect(await offered('bash', 'report', '--format', '.')).toEqual(['html', 'md']);
+    for (const words of [
+      ['--config', '.'],
+      ['upgrades', '.'],
+      ['--config', 'x', 'upgrades', '.'],
+    ])
+      expect(await offered('bash', ...words)).toEqual(['']);
   });
 
-  it.skipIf(!hasShell('fish'))('offers the same in fish', async () => {
-    const script = (await callUpwave('completion', 'fish')).out;
-    const offers = (line: string) =>
-      execFileSync('fish', ['--no-config', '-c', `${script}\ncomplete -C'${line}'`])
-        .toString()
-        .trim()
-        .split('\n')
-        .map((each) => each.split('\t')[0]);
-    expect(offers('upwave sta')).toEqual(['start', 'status']);
-    expect(offers('upwave config c')).toEqual(['check']);
-    expect(offers('upwave upgrades production --st')).toEqual(['--state', '--stratum']);
+  it('offers the help of each in zsh and fish', async () => {
+    const help = 'report every mistake in the config file, each with its line';
+    expect(await offered('zsh', 'config', '.')).toEqual([`check:${help}`]);
+    expect(await offered('fish', 'config', '.')).toEqual([`check\t${help}`]);
+  });
+
+  /** A shell with an `upwave` that shows its arguments, and offers two commands for all words but `none`. */
+  const shown = async (shell: string, options: readonly string[], body: string) => {
+    const { out } = await callUpwave('completion', shell);
+    const text = execFileSync(shell, [...options, '-c', body.replace('SCRIPT', () => out)]).toString();
+    return text.trim().split('\n');
+  };
+
+  it.skipIf(!hasShell('bash'))('asks for what was typed, in bash', async () => {
+    const upwave = `upwave() { case "$*" in *none*) ;; *) echo "$*" >&3; printf '%s\\n' check status ;; esac; }`;
+    const ask = (...words: readonly string[]) =>
+      shown(
+        'bash',
+        [],
+        `exec 3>&1; ${upwave}\nSCRIPT\nCOMP_WORDS=(upwave ${words.join(' ')}); COMP_CWORD=${words.length}; _upwave; echo "\${COMPREPLY[@]}"`,
+      );
+    expect(await ask('config', 'ch')).toEqual(['completion bash -- config ch', 'check']);
+    expect(await ask('config', "''")).toEqual(['completion bash -- config .', 'check status']);
+    expect(await ask("'$(echo x)'", '-')).toEqual(['completion bash -- $(echo x) -']);
+    expect(await ask('none', 'ch')).toEqual(['']);
+  });
+
+  it.skipIf(!hasShell('zsh'))('asks for what was typed, in zsh', async () => {
+    const upwave = `upwave() { case "$*" in *none*) ;; *) echo "$*" >&3; printf '%s\\n' check:c status:s ;; esac; }`;
+    // What zsh does with them is its own: the function is called as by a completion, and lists what it offers.
+    const ask = (prefix: string, ...words: readonly string[]) =>
+      shown(
+        'zsh',
+        ['-f'],
+        `compdef() {}; _describe() { print -rl -- "\${(@P)4}" }; _files() { print files }\n${upwave}\nexec 3>&1\nSCRIPT\nwords=(upwave ${words.join(' ')} x) CURRENT=${words.length + 2} PREFIX=${prefix} _upwave`,
+      );
+    expect(await ask('ch', 'config')).toEqual(['completion zsh -- config ch', 'check:c', 'status:s']);
+    expect(await ask('', "'$(echo x)'")).toEqual(['completion zsh -- $(echo x) .', 'check:c', 'status:s']);
+    expect(await ask('', 'none')).toEqual(['files']);
+  });
+
+  it.skipIf(!hasShell('fish'))('asks for what was typed, in fish', async () => {
+    const upwave = `function upwave; string match -q '*none*' "$argv"; or printf '%s\\n' check\\tc status\\ts; end`;
+    const ask = async (line: string) =>
+      (await shown('fish', ['--no-config'], `${upwave}\nSCRIPT\ncomplete -C'${line}'`)).toSorted();
+    expect(await ask('upwave config ch')).toEqual(['check\tc']);
+    expect(await ask('upwave config ')).toEqual(['check\tc', 'status\ts']);
   });
 
   it('exists for no other shell', async () => {
