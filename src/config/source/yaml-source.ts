@@ -8,13 +8,15 @@ import {
   isScalar,
   isSeq,
   LineCounter,
+  type Node,
+  type Pair,
   parseDocument,
-  type Scalar,
   visit,
+  type YAMLMap,
   type YAMLParseError,
   type YAMLWarning,
 } from 'yaml';
-import { ConfigError, type ConfigProblem, formatPath, keyName, quote } from './config-error.ts';
+import { ConfigError, formatPath, keyName, quote } from './config-error.ts';
 import { readTextFile } from './text-file.ts';
 
 /** A YAML file as plain data, with the position of each part. */
@@ -70,61 +72,48 @@ export function parseYaml(text: string, file: string): YamlSource {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-
+  const nodes = readNodes(document, positionAt);
   const problems = [
-    ...syntaxProblems(document, positionAt, file),
-    ...(document.errors.length === 0 ? structureProblems(document, positionAt, file) : []),
+    ...syntaxProblems(document, positionAt, nodes.quotesByEnd),
+    ...(document.errors.length === 0 ? nodes.problems : []),
   ];
-  if (problems.length > 0) throw new ConfigError(problems);
-  return { file, value: plainValue(document, file), locate: makeLocate(document, positionAt) };
+  if (problems.length > 0) throw new ConfigError(problems.map((problem) => ({ file, path: '', ...problem })));
+  return { file, value: plainValue(document, file), locate: makeLocate(document, nodes, positionAt) };
 }
+
+type PositionAt = (offset: number) => Position;
+type Problem = Position & { readonly path?: string; readonly message: string };
 
 /** The first error of each line, and the first wrong indentation alone: one mistake makes several. */
 function syntaxProblems(
-  document: Document,
-  positionAt: (offset: number) => Position,
-  file: string,
-): ConfigProblem[] {
-  const faults = [...document.errors, ...document.warnings];
-  const quotes = faults.some(({ code }) => code === 'MISSING_CHAR') ? quotesByEnd(document) : undefined;
-  const byLine = new Map<number, ConfigProblem>();
+  { errors, warnings }: Document,
+  positionAt: PositionAt,
+  quotesByEnd: ReadonlyMap<number, number>,
+): readonly Problem[] {
+  const faults = [...errors, ...warnings];
   // Found first, because another error may have the same position.
   const tooDeep = new Set(
     faults.flatMap(({ code, pos }) => (code === 'MULTILINE_IMPLICIT_KEY' ? pos[0] : [])),
   );
+  const linesSeen = new Set<number>();
   let isIndented = true;
-  for (const fault of faults) {
-    const { line } = positionAt(fault.pos[0]);
-    if (byLine.has(line)) continue;
-    const isBelow = tooDeep.has(fault.pos[0]);
-    if (isBelow || isIndentation(fault)) {
-      if (!isIndented) continue;
-      isIndented = false;
-    }
-    if (isBelow) {
-      byLine.set(line, { file, line: line + 1, column: 1, path: '', message: indentSentence });
-      continue;
-    }
-    const openedAt = fault.code === 'MISSING_CHAR' ? quotes?.get(fault.pos[0]) : undefined;
-    const message = openedAt === undefined ? syntaxSentence(fault) : 'this quote is never closed; close it';
-    byLine.set(line, { file, ...positionAt(openedAt ?? fault.pos[0]), path: '', message });
-  }
-  return [...byLine.values()];
+  return faults.flatMap((fault): readonly Problem[] => {
+    const [offset] = fault.pos;
+    const { line } = positionAt(offset);
+    const isBelow = tooDeep.has(offset);
+    const isIndent = isBelow || isIndentation(fault);
+    if (linesSeen.has(line) || (isIndent && !isIndented)) return [];
+    linesSeen.add(line);
+    isIndented &&= !isIndent;
+    if (isBelow) return [{ line: line + 1, column: 1, message: indentSentence }];
+    // yaml reports an unclosed quote at its end, often at the end of the file.
+    const openedAt = fault.code === 'MISSING_CHAR' ? quotesByEnd.get(offset) : undefined;
+    if (openedAt === undefined) return [{ ...positionAt(offset), message: syntaxSentence(fault) }];
+    return [{ ...positionAt(openedAt), message: 'this quote is never closed; close it' }];
+  });
 }
 
-/** The start of each quoted text by its end: yaml reports an unclosed quote at its end, often at the end of the file. */
-function quotesByEnd(document: Document): ReadonlyMap<number, number> {
-  const begins = new Map<number, number>();
-  visit(document, {
-    Node(_key, node, ancestors) {
-      if (ancestors.length > 2 * nestingMax) return visit.SKIP;
-      const isQuoted = isScalar(node) && (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE');
-      if (isQuoted && node.range) begins.set(node.range[1], node.range[0]);
-      return undefined;
-    },
-  });
-  return begins;
-}
+const tooDeepSentence = `nested too deeply; at most ${nestingMax} levels are read`;
 
 /** Messages where yaml's own would not help. */
 const sentencesByCode: Partial<Record<ErrorCode, string>> = {
@@ -132,7 +121,7 @@ const sentencesByCode: Partial<Record<ErrorCode, string>> = {
   TAG_RESOLVE_FAILED:
     'YAML tags (!…) are not supported; write the plain value, in quotes if it starts with "!"',
   BAD_COLLECTION_TYPE: 'YAML tags (!…) are not supported; remove it',
-  RESOURCE_EXHAUSTION: `nested too deeply; at most ${nestingMax} levels are read`,
+  RESOURCE_EXHAUSTION: tooDeepSentence,
   NON_STRING_KEY: 'a key must be plain text',
   BAD_ALIAS: 'a text that starts with "*" or "&" must be in quotes',
   BAD_DQ_ESCAPE: 'no escape that double quotes know; write \\\\ for a backslash, or use single quotes',
@@ -161,77 +150,82 @@ function syntaxSentence(fault: YAMLParseError | YAMLWarning): string {
   return `not valid YAML: ${cause}; put a text that contains special characters, or starts with one, in quotes`;
 }
 
-/** Reports constructs that YAML allows, but a config does not: duplicate keys, `__proto__`, merge keys, alias bombs. */
-function structureProblems(
-  document: Document,
-  positionAt: (offset: number) => Position,
-  file: string,
-): ConfigProblem[] {
-  const problems: ConfigProblem[] = [];
-  const report = (node: unknown, path: string, message: string) => {
-    const offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;
-    problems.push({ file, ...positionAt(offset), path, message });
-  };
-  const anchorsSeen = new Set<string>();
+/** What one walk through a document finds. */
+interface Nodes {
+  /** Constructs that YAML allows, but a config does not: duplicate keys, `__proto__`, merge keys, aliases without end. */
+  readonly problems: readonly Problem[];
+  /** The start of each quoted text by its end. */
+  readonly quotesByEnd: ReadonlyMap<number, number>;
+  /** The members of each mapping, because a file may have many problems. */
+  readonly membersOf: ReadonlyMap<YAMLMap, ReadonlyMap<string, Pair>>;
+  /** What each alias stands for, since yaml would walk the whole document for each. */
+  readonly targetOf: ReadonlyMap<Alias, Node>;
+}
 
+function readNodes(document: Document, positionAt: PositionAt): Nodes {
+  const problems: Problem[] = [];
+  const quotesByEnd = new Map<number, number>();
+  const membersOf = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
+  const targetOf = new Map<Alias, Node>();
+  const anchors = new Map<string, Node>();
+  const report = (node: Node, message: string, path = '') =>
+    void problems.push({ ...positionAt(startOf(node) ?? 0), path, message });
   visit(document, {
     Node(_key, node, ancestors) {
       if (ancestors.length > 2 * nestingMax) {
-        report(node, '', `nested too deeply; at most ${nestingMax} levels are read`);
+        report(node, tooDeepSentence);
         return visit.BREAK;
       }
-      if (!isAlias(node)) {
-        if (node.anchor !== undefined) anchorsSeen.add(node.anchor);
-        if (isMap(node))
-          checkKeys(
-            node.items.map(({ key }) => key),
-            positionAt,
-            report,
+      if (isAlias(node)) {
+        const target = anchors.get(node.source);
+        if (target === undefined)
+          report(
+            node,
+            'this alias (*…) has no anchor (&…) before it; a text that starts with "*" must be in quotes',
           );
+        else if (ancestors.includes(target))
+          report(node, 'this alias (*…) is inside its own anchor (&…), so it would never end');
+        else targetOf.set(node, target);
         return undefined;
       }
-      if (!anchorsSeen.has(node.source)) {
-        report(
-          node,
-          '',
-          'this alias (*…) has no anchor (&…) before it; a text that starts with "*" must be in quotes',
-        );
-      } else if (
-        ancestors.some((outer) => isNode(outer) && !isAlias(outer) && outer.anchor === node.source)
-      ) {
-        report(node, '', 'this alias (*…) is inside its own anchor (&…), so it would never end');
-      }
+      if (node.anchor !== undefined) anchors.set(node.anchor, node);
+      if (isMap(node)) membersOf.set(node, readMembers(node, positionAt, report));
+      const isQuoted = isScalar(node) && (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE');
+      if (isQuoted && node.range) quotesByEnd.set(node.range[1], node.range[0]);
       return undefined;
     },
   });
-  return problems;
+  return { problems, quotesByEnd, membersOf, targetOf };
 }
 
-function checkKeys(
-  keys: readonly unknown[],
-  positionAt: (offset: number) => Position,
-  report: (node: unknown, path: string, message: string) => void,
-): void {
-  const seen = new Map<string, Scalar>();
-  for (const key of keys) {
+function readMembers(
+  { items }: YAMLMap,
+  positionAt: PositionAt,
+  report: (node: Node, message: string, path?: string) => void,
+): ReadonlyMap<string, Pair> {
+  const members = new Map<string, Pair>();
+  for (const pair of items) {
+    const { key } = pair;
     if (!isScalar(key)) continue;
     const name = String(key.value);
-    const first = seen.get(name);
+    const first = members.get(name);
     if (name === '__proto__') {
-      report(key, '__proto__', 'the key "__proto__" is not allowed; remove it');
+      report(key, 'the key "__proto__" is not allowed; remove it', name);
     } else if (name === '<<') {
-      report(key, '', 'merge keys (<<) are not supported; write the keys out');
+      report(key, 'merge keys (<<) are not supported; write the keys out');
     } else if (first !== undefined) {
-      const { line } = positionAt(first.range?.[0] ?? 0);
+      const shown = keyName(name);
+      const { line } = positionAt(startOf(first.key) ?? 0);
       report(
         key,
-        formatPath([keyName(name)]),
-        `the key ${quote(keyName(name))} is given twice, first on line ${line}; keep one`,
+        `the key ${quote(shown)} is given twice, first on line ${line}; keep one`,
+        formatPath([shown]),
       );
     } else {
-      seen.set(name, key);
+      members.set(name, pair);
     }
   }
+  return members;
 }
 
 function plainValue(document: Document, file: string): unknown {
@@ -245,53 +239,32 @@ function plainValue(document: Document, file: string): unknown {
   }
 }
 
-function makeLocate(document: Document, positionAt: (offset: number) => Position): YamlSource['locate'] {
-  const childOf = makeChildOf();
-  // Resolving an alias walks the whole document.
-  const anchoredBy = new WeakMap<object, unknown>();
-  const anchored = (alias: Alias): unknown => {
-    if (!anchoredBy.has(alias)) anchoredBy.set(alias, alias.resolve(document));
-    return anchoredBy.get(alias);
-  };
+function makeLocate(
+  { contents }: Document,
+  { membersOf, targetOf }: Nodes,
+  positionAt: PositionAt,
+): YamlSource['locate'] {
   return (path, part = 'value') => {
-    let node: unknown = document.contents;
-    let offset = isNode(node) ? node.range?.[0] : undefined;
+    let node: unknown = contents;
+    let offset = startOf(node);
     for (const [index, step] of path.entries()) {
-      if (isAlias(node)) node = anchored(node);
-      const child = childOf(node, step);
-      if (child === undefined) break;
-      const isLast = index === path.length - 1;
-      const shown =
-        child.key !== undefined && ((isLast && part === 'key') || !isWritten(child.value))
-          ? child.key
-          : child.value;
-      offset = (isNode(shown) ? shown.range?.[0] : undefined) ?? offset;
-      node = child.value;
+      const whole = isAlias(node) ? targetOf.get(node) : node;
+      const pair = isMap(whole) ? membersOf.get(whole)?.get(String(step)) : undefined;
+      const item = isSeq(whole) && typeof step === 'number' ? whole.items[step] : undefined;
+      if (pair === undefined && item === undefined) break;
+      node = pair === undefined ? item : pair.value;
+      const isKeyMeant = (part === 'key' && index === path.length - 1) || !isWritten(node);
+      offset = startOf(pair !== undefined && isKeyMeant ? pair.key : node) ?? offset;
     }
     return offset === undefined ? undefined : positionAt(offset);
   };
 }
 
+function startOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
+}
+
 /** True for a value with a position of its own. An absent one (`key:`) has none, and a collection is shown by its key. */
 function isWritten(value: unknown): boolean {
   return isScalar(value) && (value.range?.[0] ?? 0) < (value.range?.[1] ?? 0);
-}
-
-/** Finds a member of a mapping or list. Keys of mappings are indexed, because a file may have many problems. */
-function makeChildOf() {
-  const pairsOf = new WeakMap<object, Map<string, { key: unknown; value: unknown }>>();
-  return (node: unknown, step: PropertyKey): { key: unknown; value: unknown } | undefined => {
-    if (isMap(node)) {
-      const known = pairsOf.get(node);
-      const pairs =
-        known ??
-        new Map(node.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair]] : [])));
-      if (known === undefined) pairsOf.set(node, pairs);
-      return pairs.get(String(step));
-    }
-    if (isSeq(node) && typeof step === 'number' && step < node.items.length) {
-      return { key: undefined, value: node.items[step] };
-    }
-    return undefined;
-  };
 }
