@@ -36,17 +36,17 @@ export function wavesChart({
   ...parts
 }: WavesChartParts): ChartElement {
   const { from, to, words } = axis;
-  // Not rounded to a pixel: a day of a rollout of weeks is a few per cent wide.
   const left = scale([from, to], [0, 100]);
   const drawn = (stretch: Stretch, kind: string, title: string): ChartElement => {
     const start = left(stretch.from);
     const style = `left:${start}%;width:${(left(stretch.to) - start).toFixed(1)}%`;
     return element('i', { class: `${kind} ${stretch.tone}`, title, style });
   };
+  const isShown = (stretch: Stretch): boolean => stretch.to > from && stretch.from < to;
   const rows = lanes.map(({ name, stretches }) => {
-    const spans = stretches.map((each) =>
-      drawn(each, 'span', each.title ?? `${name}: ${words(each.from)} to ${words(each.to)}`),
-    );
+    const spans = stretches
+      .filter(isShown)
+      .map((each) => drawn(each, 'span', each.title ?? `${name}: ${words(each.from)} to ${words(each.to)}`));
     return element('div', { class: 'lane' }, element('span', {}, name), ...spans);
   });
   return element(
@@ -55,9 +55,7 @@ export function wavesChart({
     element(
       'div',
       { class: 'plot' },
-      ...behind
-        .filter((each) => each.to > from && each.from < to)
-        .map((each) => drawn(each, 'closed', each.title ?? '')),
+      ...behind.filter(isShown).map((each) => drawn(each, 'closed', each.title ?? '')),
       ...rows,
       ...marks.map((each) => drawn(each, 'mark', each.title ?? '')),
     ),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gateChart } from '../../../../src/rollout/charts/gate-chart.ts';
 import { progressChart } from '../../../../src/rollout/charts/stacked-chart.ts';
-import { waveLanes } from '../../../../src/rollout/charts/waves-chart.ts';
+import { waveLanes, wavesChart } from '../../../../src/rollout/charts/waves-chart.ts';
 import { aWaveStatus } from '../../../support/fake-operations.ts';
 
 const words = String;
@@ -38,6 +38,13 @@ describe('the lanes of waves', () => {
   ])('show %s', (_name, wave, soaksAt, shown) => {
     expect(tones(wave, soaksAt === undefined ? undefined : new Map([['canary', soaksAt]]))).toEqual(shown);
   });
+});
+
+it('waves are drawn only within their axis', () => {
+  const at = (from: number, to: number) => ({ tone: 'soak', from, to });
+  const lanes = [{ name: 'canary', stretches: [at(50, 80), at(90, 150), at(200, 300)] }];
+  const chart = JSON.stringify(wavesChart({ axis: { from: 100, to: 200, words }, lanes }));
+  expect(chart.match(/left:[^"]*/g)).toEqual(['left:0%;width:50.0%']);
 });
 
 it('charts show nothing without time or counts', () => {
