@@ -70,7 +70,7 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
       'off',
     ),
     maxInFlightPer: when('caps', 0.5, drawCaps, []),
-    approval: when('planApproval', isUnhindered ? 0 : 0.2, () => true, false),
+    approval: when('planApproval', leansTo('approval') ? 0.6 : isUnhindered ? 0 : 0.2, () => true, false),
     windows: when('windows', isUnhindered ? 0 : 0.25, drawWindows, []),
     freezes: when('freezes', isUnhindered ? 0 : 0.15, (chances) => drawFreezes(chances, startsAt), []),
     onBreach: when(
@@ -96,7 +96,7 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
       },
     },
     defer: { upToMs: basics.pick([0.25, 1, 4, 12]) * hourMs },
-    waves: drawWaves(draw, when, isSlowSecond ? withoutGates : leansTo),
+    waves: drawWaves(draw, when, isSlowSecond ? (kind) => kind !== 'gates' && leansTo(kind) : leansTo),
   });
 }
 
@@ -136,8 +136,6 @@ export function drawBrakes(chances: Chances, policy: Policy, now: number): Polic
   };
 }
 
-const withoutGates = (kind: LeanKind): boolean => kind === 'secondPolicy' || kind === 'failures';
-
 function drawWaves(
   draw: (concern: string) => Chances,
   when: <T>(feature: FeatureKind, probability: number, value: (chances: Chances) => T, otherwise: T) => T,
@@ -154,7 +152,7 @@ function drawWaves(
     const isLast = index === count - 1;
     const soaks = draw(`soak ${index}`).hit(0.6);
     const gates = draw(`gates ${index}`);
-    const approves = draw(`approval ${index}`).hit(0.2);
+    const approves = draw(`approval ${index}`).hit(leansTo('approval') ? 0.5 : 0.2);
     const isMatch = draw(`match ${index}`).hit(0.15);
     const searched = draw(`searches ${index}`);
     const searches = when(
@@ -174,7 +172,7 @@ function drawWaves(
           : leansTo('rollback')
             ? { kind: 'count', count: 0 }
             : drawAmount(chances),
-      approval: when('waveApproval', 1, () => approves && !isUnhindered, false),
+      approval: when('waveApproval', 1, () => approves && (leansTo('approval') || !isUnhindered), false),
       gates: [...when('gates', 1, () => (gates.hit(gatesShare) ? drawGates(gates) : []), []), ...searches],
     };
     const match: Selector = { osName: ['Linux'] };

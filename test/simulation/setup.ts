@@ -108,7 +108,7 @@ export type FeatureKind = (typeof featureKinds)[number];
  * Gates of all kinds on most waves; a newer build that supersedes the rollout of an older one; rollouts of two policies; a
  * rollback at the first failure; failures that hold nothing.
  */
-export type LeanKind = 'gates' | 'supersede' | 'secondPolicy' | 'rollback' | 'failures';
+export type LeanKind = 'gates' | 'approval' | 'supersede' | 'secondPolicy' | 'rollback' | 'failures';
 
 /** Everything that a world is made from; the same setup is the same night. */
 export interface Setup {

@@ -31,6 +31,9 @@ const triesApartMs = 40_000;
 const leadsMax = 6;
 const leadsApartMs = 150_000;
 
+// Calls that wait for a pair take their time, in which their rollout gets no answer.
+const underWayMax = 6;
+
 interface WantedPair extends Pair {
   readonly name: string;
   /** From then on the first of two happenings is made to happen. */
@@ -62,6 +65,7 @@ export function makeSteering(
     leadsAt: scheduler.now() + chances.between(0.02, 0.5) * setup.troubleMs,
     ...{ tries: 0, triedAt: Number.NEGATIVE_INFINITY, leads: 0, ledAt: Number.NEGATIVE_INFINITY },
   }));
+  const underWay = new Map<HappeningKind, number>();
   const wantedKinds = new Set(wanted.flatMap(happeningsOf));
   const stillOpen = (): readonly WantedPair[] => {
     if (open.length > 0) open = open.filter(({ name }) => !meetings().met.has(name));
@@ -138,11 +142,13 @@ export function makeSteering(
       return false;
     },
     underWay: (kind, happen) => {
-      if (!wantedKinds.has(kind)) return undefined;
+      const begun = underWay.get(kind) ?? 0;
+      if (!wantedKinds.has(kind) || begun >= underWayMax) return undefined;
       const isAwaited = stillOpen().some(
         (pair) => happeningsOf(pair).includes(kind) && pair.tries < triesMax,
       );
       if (!isAwaited) return undefined;
+      underWay.set(kind, begun + 1);
       doers.set(kind, happen);
       look();
       return () => {

@@ -124,6 +124,9 @@ function leansOf(wanted: readonly Pair[]): readonly LeanKind[] {
     ...(isWithGate.length > 0 ? (['gates'] as const) : []),
     // Gates of one policy are asked while upgrades of the other are created.
     ...(isWithGate.some(isOf(ofCreates)) ? (['secondPolicy'] as const) : []),
+    ...(isWanted('rollout awaitingApproval') || isWanted('wave awaitingApproval')
+      ? (['approval'] as const)
+      : []),
     ...(isWanted('rollout superseded') ? (['supersede'] as const) : []),
     ...(isWanted('rollout rolledBack') || isWanted('upgrade rolledBack') ? (['rollback'] as const) : []),
     ...(isWanted('rollout finishedWithFailures') ? (['failures'] as const) : []),

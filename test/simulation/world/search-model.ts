@@ -41,7 +41,7 @@ export function makeSearchModel(parts: SearchModelParts): LogSearch & { readonly
     };
     const end = steering.underWay(kind, happen);
     if (end === undefined) return false;
-    for (let waitedMs = 0; !isOver && waitedMs < gathersForMs; waitedMs += lookEveryMs)
+    for (let waitedMs = 0; !isOver && waitedMs < awaitsForMs; waitedMs += lookEveryMs)
       await process.wait(lookEveryMs);
     end();
     const happened = isOver;
@@ -94,6 +94,7 @@ function namesOf({ about: { name }, formerNames }: CollectorModel) {
 }
 
 const gathersForMs = 5 * 60_000;
+const awaitsForMs = 4 * 60_000;
 const lookEveryMs = 10_000;
 
 const failures: readonly [LogAnswer, ...LogAnswer[]] = [
