@@ -75,7 +75,7 @@ function waysOn({ verbs, buildHold }: RolloutStatus): string {
 /** The sentence for a rollout that continues, except for a part that a person has to settle. */
 function ongoingWords({ headline, blockers, reason }: RolloutStatus): string {
   const [first] = blockers;
-  const settled = blockers.find(({ kind }) => kind === 'recordsUnreadable' || kind === 'stratumHeld');
+  const settled = blockers.find(({ kind }) => kind === 'stratumHeld');
   if (settled !== undefined) return `${sentence(settled.reason)} The rest continues.`;
   if (headline.kind !== 'running') return `Needs nothing. ${sentence(first?.reason ?? reason)}`;
   return first === undefined ? 'Needs nothing.' : `Needs nothing. ${sentence(first.reason)}`;
