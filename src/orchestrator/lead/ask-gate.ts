@@ -26,27 +26,27 @@ export interface AskGateParts extends ChangeRolloutParts, ChangeUpgradeParts {
 export async function askGate(
   parts: AskGateParts,
   view: RolloutView,
-  of: { readonly wave: number; readonly gate: number },
+  place: { readonly wave: number; readonly gate: number },
   signal: AbortSignal,
 ): Promise<'done' | 'again'> {
   const { rollout } = view;
-  const gate = rollout.policy.waves[of.wave]?.gates[of.gate];
-  const known = rollout.waves[of.wave]?.gates[of.gate];
-  const summary = summaryOf(view, of.wave);
+  const gate = rollout.policy.waves[place.wave]?.gates[place.gate];
+  const known = rollout.waves[place.wave]?.gates[place.gate];
+  const summary = summaryOf(view, place.wave);
   if (gate === undefined || known === undefined || summary === undefined) return 'done';
   const answer =
     gate.kind === 'dataFlow'
-      ? await measureDataFlow(parts, view, { gate, summary, wave: of.wave }, signal)
+      ? await measureDataFlow(parts, view, { gate, summary, wave: place.wave }, signal)
       : await parts.gates.ask({ gate, summary }, signal);
   if (signal.aborted) return 'again';
   const at = parts.clock.now();
   await changeRollout(parts, rollout.id, 'daemon', (current) => {
-    const wave = current.rollout.waves[of.wave];
-    const answers = wave?.gates[of.gate];
+    const wave = current.rollout.waves[place.wave];
+    const answers = wave?.gates[place.gate];
     if (current.rollout.state !== 'running' || wave?.state !== 'soaking' || answers === undefined)
       return undefined;
     if (!isCounted(answers, gate, answer, { knownAskedAt: known.askedAt, at })) return undefined;
-    return { kind: 'gateAnswered', at, ...of, answers: afterAnswer(answers, gate, answer, at) };
+    return { kind: 'gateAnswered', at, ...place, answers: afterAnswer(answers, gate, answer, at) };
   });
   return 'done';
 }

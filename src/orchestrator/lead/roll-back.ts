@@ -60,8 +60,10 @@ export async function beginRollback(
   const runsIt = [...upgraded.values()].filter(({ identity: { collectorId, toBuild } }) =>
     isSameBuild(collectors.get(collectorId)?.build ?? '', toBuild),
   );
-  const of = { policy: rollout.policy.name, builds: builds.value };
-  const parted = await divideUpgraded(parts, runsIt, of);
+  const parted = await divideUpgraded(parts, runsIt, {
+    policy: rollout.policy.name,
+    builds: builds.value,
+  });
   const { toRollBack } = parted;
   const left = [...parted.left, ...found.left];
   if (toRollBack.length === 0) {
@@ -188,15 +190,15 @@ const pollsMax = 50;
 async function findUpgraded(
   parts: RollbackParts,
   rollout: Rollout,
-  of: { readonly upgraded: ReadonlyMap<number, Upgrade>; readonly inventory: FleetInventory },
+  found: { readonly upgraded: ReadonlyMap<number, Upgrade>; readonly inventory: FleetInventory },
   signal: AbortSignal,
 ): Promise<FoundUpgraded> {
-  const collectors = new Map(of.inventory.collectors.map((collector) => [collector.id, collector]));
-  const missing = [...of.upgraded.values()].filter(
+  const collectors = new Map(found.inventory.collectors.map((collector) => [collector.id, collector]));
+  const missing = [...found.upgraded.values()].filter(
     ({ identity: { collectorId } }) => !collectors.has(collectorId),
   );
-  if (of.upgraded.size === 0) return { kind: 'found', collectors, left: [] };
-  const verdict = await judgeInventory(parts, rollout, of.inventory);
+  if (found.upgraded.size === 0) return { kind: 'found', collectors, left: [] };
+  const verdict = await judgeInventory(parts, rollout, found.inventory);
   if (verdict.kind === 'implausible') {
     const implausible = (await parts.store.loadRollout(rollout.id))?.implausibleInventory;
     const isOver = implausible !== undefined && isImplausibleTooLong(implausible, parts.clock.now());
@@ -251,13 +253,13 @@ function failed(parts: RollbackParts, rollout: Rollout, detail: string): 'again'
 export async function divideUpgraded(
   parts: Pick<RollbackParts, 'store' | 'register' | 'claims'>,
   upgrades: readonly Upgrade[],
-  of: { readonly policy: string; readonly builds: readonly Build[] },
+  { policy, builds }: { readonly policy: string; readonly builds: readonly Build[] },
 ): Promise<{ readonly toRollBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] }> {
   const ids = upgrades.map(({ identity: { collectorId } }) => collectorId);
-  const { claimed } = await claimedByOthers(parts, of.policy, ids);
+  const { claimed } = await claimedByOthers(parts, policy, ids);
   const held = new Set((await parts.register.holdsOf(ids)).map(({ collectorId }) => collectorId));
   const staying = ({ identity: { fromBuild, collectorId } }: Upgrade) => {
-    if (!isOffered(fromBuild, of.builds)) return 'buildNotOffered';
+    if (!isOffered(fromBuild, builds)) return 'buildNotOffered';
     if (claimed.has(collectorId)) return 'claimed';
     return held.has(collectorId) ? 'held' : undefined;
   };

@@ -79,7 +79,7 @@ function findStillRunning({ leftOut }: Plan, { unfinished }: PlanRecall): StillR
 /** The inputs from store and register for a plan of this policy. */
 export function makePlanMemory(
   parts: ClaimsParts & { readonly register: FleetRegister; readonly clock: Clock },
-  of: {
+  next: {
     readonly policy: Pick<Policy, 'name' | 'select' | 'target'>;
     /** Earlier rollouts whose failures the next plan leaves out. */
     readonly history: readonly Rollout[];
@@ -89,23 +89,23 @@ export function makePlanMemory(
   return {
     recallBuilds: async (builds) => {
       const holds = await parts.register.holds();
-      const firstSeen = await parts.register.firstSeen(builds, of.at);
+      const firstSeen = await parts.register.firstSeen(builds, next.at);
       const held = new Map(holds.builds.map(({ build, reason }) => [build, reason]));
-      return { seen: { firstSeen, at: of.at }, held };
+      return { seen: { firstSeen, at: next.at }, held };
     },
     recallCollectors: async (targetBuild, fleet) => {
       const held = (await parts.register.holds()).collectors;
       const select = () =>
-        runInSlices(selectInSteps(of.policy, targetBuild, fleet), makeTurnBudget(parts.clock));
+        runInSlices(selectInSteps(next.policy, targetBuild, fleet), makeTurnBudget(parts.clock));
       const { claimed, unfinished } = await claimedByOthers(
         parts,
-        of.policy.name,
+        next.policy.name,
         idsOf(fleet.collectors),
         async () => idsOf(await select()),
       );
       return {
         heldCollectors: new Set(held.map(({ collectorId }) => collectorId)),
-        failedBefore: await failedBefore(parts.store, of.history, targetBuild),
+        failedBefore: await failedBefore(parts.store, next.history, targetBuild),
         claimed,
         unfinished,
       };

@@ -66,9 +66,9 @@ export async function recordPage(
   parts.observations.note({ collectors: collectors.filter(isWhole), serviceAt }, at, listedAt);
   for (const { id, build, alive, lastSeenAlive } of collectors) {
     const row = { build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt };
-    for (const of of byCollector.get(id) ?? []) {
-      const fact = factOf(context, of.rollout, { verdict: judge(parts, context, of, row, at), row, at });
-      if (fact !== undefined) findings.add(of.rollout, { upgrade: of.upgrade, fact });
+    for (const one of byCollector.get(id) ?? []) {
+      const fact = factOf(context, one.rollout, { verdict: judge(parts, context, one, row, at), row, at });
+      if (fact !== undefined) findings.add(one.rollout, { upgrade: one.upgrade, fact });
     }
   }
   await findings.write(parts);
@@ -114,20 +114,20 @@ export async function awaitList(
 ): Promise<void> {
   const at = parts.clock.now();
   const until = Math.ceil(next.dueAt + next.periodMs * lateListShare);
-  const isShown = (of: WatchedUpgrade): boolean => {
-    const { identity, progress } = of.upgrade;
-    if (progress.state === 'upgrading') return isOfferRead(identity) && !credit.isOverdue(of, next.dueAt);
+  const isShown = (one: WatchedUpgrade): boolean => {
+    const { identity, progress } = one.upgrade;
+    if (progress.state === 'upgrading') return isOfferRead(identity) && !credit.isOverdue(one, next.dueAt);
     // Without the service's clock, a first poll is needed as a baseline for new heartbeats.
     return (
       progress.state === 'queued' || (progress.state === 'verifying' && progress.endedServiceAt !== null)
     );
   };
   const findings = new Findings();
-  for (const of of [...byCollector.values()].flat()) {
-    const dueAt = dueAtOf(of.upgrade) ?? 0;
-    if (dueAt > at && dueAt < next.dueAt && isShown(of))
-      findings.add(of.rollout, {
-        upgrade: of.upgrade,
+  for (const one of [...byCollector.values()].flat()) {
+    const dueAt = dueAtOf(one.upgrade) ?? 0;
+    if (dueAt > at && dueAt < next.dueAt && isShown(one))
+      findings.add(one.rollout, {
+        upgrade: one.upgrade,
         fact: { kind: 'unchanged', at, until, isAwaited: true },
       });
   }
@@ -150,11 +150,11 @@ export async function pollTasks(
 function judge(
   parts: PageParts,
   { reading, mayHint, isOfferRead, credit }: ReadingContext,
-  of: WatchedUpgrade,
+  one: WatchedUpgrade,
   row: InventoryRow,
   at: EpochMs,
 ): RowVerdict {
-  const { rollout, upgrade } = of;
+  const { rollout, upgrade } = one;
   const { toBuild } = upgrade.identity;
   if (reading.of === 'upgradable' && !isSameBuild(toBuild, reading.toBuild)) return 'none';
   // For a task, the presence of its collector on the list is enough. Everything else needs the row.
@@ -167,9 +167,9 @@ function judge(
   };
   const verdict = (reading.of === 'inventory' ? judgeRow : judgeOffer)(upgrade, row, rowContext);
   const isOffer = reading.of !== 'inventory' && !isSameBuild(row.build, toBuild);
-  const isFollowed = verdict !== 'changeHinted' || !isOffer || credit.mayFollow(of, at);
+  const isFollowed = verdict !== 'changeHinted' || !isOffer || credit.mayFollow(one, at);
   const known = isFollowed ? verdict : judgeRow(upgrade, row, rowContext);
-  if (known === 'unchanged' && credit.isOverdue(of, at)) return 'none';
+  if (known === 'unchanged' && credit.isOverdue(one, at)) return 'none';
   // A failure stops what it has to stop only when it is known, so its poll is never put off.
   return known !== 'changeHinted' || (isOffer && !mayRestart(row)) || mayHint() ? known : 'unchanged';
 }
@@ -203,16 +203,16 @@ function resumeMs({ nextListMs }: Pick<ReadingContext, 'nextListMs'>, { policy }
 
 /** Findings of a page, by rollout. */
 class Findings {
-  readonly #of = new Map<string, { readonly rollout: Rollout; readonly rows: UpgradeFinding[] }>();
+  readonly #byRollout = new Map<string, { readonly rollout: Rollout; readonly rows: UpgradeFinding[] }>();
 
   add(rollout: Rollout, finding: UpgradeFinding): void {
-    const of = this.#of.get(rollout.id) ?? { rollout, rows: [] };
-    of.rows.push(finding);
-    this.#of.set(rollout.id, of);
+    const found = this.#byRollout.get(rollout.id) ?? { rollout, rows: [] };
+    found.rows.push(finding);
+    this.#byRollout.set(rollout.id, found);
   }
 
   async write(parts: PageParts): Promise<void> {
-    for (const { rollout, rows } of this.#of.values()) await write(parts, rollout, rows);
+    for (const { rollout, rows } of this.#byRollout.values()) await write(parts, rollout, rows);
   }
 }
 

@@ -169,7 +169,7 @@ type ReadingAnswer = Answer<FleetBuilds & { readonly pages: number; readonly isI
 async function read(
   parts: WatchParts,
   watched: Watched,
-  of: {
+  round: {
     readonly reading: Reading;
     readonly readings: readonly Reading[];
     readonly readBeforeAt: EpochMs | null;
@@ -179,23 +179,23 @@ async function read(
   },
   signal: AbortSignal,
 ): Promise<ReadingAnswer> {
-  const { reading, readings } = of;
+  const { reading, readings } = round;
   const { rollouts, loads } = watched;
-  of.credit.judge(watched.byCollector);
-  let hintsLeft = hintsMax(loads, of.requestsPerSecond, reading.periodMs);
+  round.credit.judge(watched.byCollector);
+  let hintsLeft = hintsMax(loads, round.requestsPerSecond, reading.periodMs);
   const context: ReadingContext = {
     watched,
     reading,
     beganAt: parts.clock.now(),
     nextListMs: Math.min(...readings.map(({ periodMs }) => periodMs)),
-    readBeforeAt: of.readBeforeAt,
-    isReadInTurn: of.isReadInTurn,
-    credit: of.credit,
+    readBeforeAt: round.readBeforeAt,
+    isReadInTurn: round.isReadInTurn,
+    credit: round.credit,
     mayHint: () => {
       hintsLeft -= 1;
       return hintsLeft >= 0;
     },
-    isOfferRead: makeIsOfferRead(readings, of.isReadInTurn),
+    isOfferRead: makeIsOfferRead(readings, round.isReadInTurn),
   };
   if (reading.of === 'tasks') {
     await pollTasks(parts, context);

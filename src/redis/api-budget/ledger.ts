@@ -298,7 +298,7 @@ function termsOf({
 
 function refusedTake(
   kind: 'full' | 'far' | 'paused',
-  of: {
+  asked: {
     readonly waitMs: DurationMs;
     readonly down: string;
     readonly spacingMs: DurationMs;
@@ -306,17 +306,17 @@ function refusedTake(
     readonly single: boolean;
   },
 ): Reservation {
-  const outage = of.down === '' ? 'The service asked for a pause.' : serviceIsDown(of.down);
+  const outage = asked.down === '' ? 'The service asked for a pause.' : serviceIsDown(asked.down);
   switch (kind) {
     case 'full': {
-      const retryInMs = Math.min(Math.max(of.spacingMs, fullRetryMs.min), fullRetryMs.max);
-      return { kind, retryInMs, outage: of.single ? outage : null };
+      const retryInMs = Math.min(Math.max(asked.spacingMs, fullRetryMs.min), fullRetryMs.max);
+      return { kind, retryInMs, outage: asked.single ? outage : null };
     }
     case 'paused':
-      return { kind, retryInMs: Math.min(of.waitMs + 1, pausedRetryMaxMs), outage };
+      return { kind, retryInMs: Math.min(asked.waitMs + 1, pausedRetryMaxMs), outage };
     case 'far': {
       // Spread at random, so that not always the same daemon is first.
-      const retryInMs = of.waitMs - horizonMs * (0.5 + Math.random() * 0.25);
+      const retryInMs = asked.waitMs - horizonMs * (0.5 + Math.random() * 0.25);
       return { kind, retryInMs, outage: null };
     }
   }

@@ -57,8 +57,8 @@ export function makeMemoryRolloutStore(
     ...makeUpgradeWrites(state),
     peek: (rolloutId, collectorId) => kept.get(rolloutId)?.upgrades.get(collectorId),
     swap: (before, after) => {
-      const of = kept.get(after.identity.rolloutId);
-      if (of !== undefined) state.replaceUpgrade(of, before, after);
+      const stored = kept.get(after.identity.rolloutId);
+      if (stored !== undefined) state.replaceUpgrade(stored, before, after);
     },
     forget: () => {
       for (const map of [kept, active, fences]) map.clear();
@@ -87,37 +87,37 @@ function makeRolloutWrites(state: MemoryState) {
       return 'frozen';
     },
     replan: async (frozen, expectedRev) => {
-      const of = kept.get(frozen.rollout.id);
-      if (of === undefined) return 'stale';
-      if (isSame(of.rollout, frozen.rollout) && isSame(of.groups, frozen.groups)) return 'saved';
-      if (of.rollout.rev !== expectedRev || of.rollout.state !== 'awaitingApproval') return 'stale';
+      const stored = kept.get(frozen.rollout.id);
+      if (stored === undefined) return 'stale';
+      if (isSame(stored.rollout, frozen.rollout) && isSame(stored.groups, frozen.groups)) return 'saved';
+      if (stored.rollout.rev !== expectedRev || stored.rollout.state !== 'awaitingApproval') return 'stale';
       state.install(frozen);
       return 'saved';
     },
     join: async ({ rollout, upgrades, groups, attributes, events }, expectedRev, fence) => {
-      const of = kept.get(rollout.id);
-      if (of === undefined) return 'stale';
-      if (isSame(of.rollout, rollout) && isSame(of.groups, groups)) return 'saved';
-      if (state.isFenced(rollout.id, fence) || of.rollout.rev !== expectedRev) return 'stale';
+      const stored = kept.get(rollout.id);
+      if (stored === undefined) return 'stale';
+      if (isSame(stored.rollout, rollout) && isSame(stored.groups, groups)) return 'saved';
+      if (state.isFenced(rollout.id, fence) || stored.rollout.rev !== expectedRev) return 'stale';
       for (const upgrade of upgrades)
-        if (!of.upgrades.has(upgrade.identity.collectorId)) state.addUpgrade(of, upgrade);
-      of.rollout = rollout;
-      of.groups = groups;
-      of.attributes = joinTables([of.attributes, attributes].filter((table) => table !== undefined));
-      state.addEvents(of, events);
+        if (!stored.upgrades.has(upgrade.identity.collectorId)) state.addUpgrade(stored, upgrade);
+      stored.rollout = rollout;
+      stored.groups = groups;
+      stored.attributes = joinTables([stored.attributes, attributes].filter((table) => table !== undefined));
+      state.addEvents(stored, events);
       return 'saved';
     },
     saveRollout: async ({ rollout, expectedRev, events, brake }, fence) => {
-      const of = kept.get(rollout.id);
-      if (of === undefined) return 'stale';
-      if (isSame(of.rollout, rollout)) return 'saved';
-      if (state.isFenced(rollout.id, fence) || of.rollout.rev !== expectedRev) return 'stale';
+      const stored = kept.get(rollout.id);
+      if (stored === undefined) return 'stale';
+      if (isSame(stored.rollout, rollout)) return 'saved';
+      if (state.isFenced(rollout.id, fence) || stored.rollout.rev !== expectedRev) return 'stale';
       const current = active.get(keyOf(rollout));
-      const isReopened = of.rollout.endedAt !== null && rollout.endedAt === null;
+      const isReopened = stored.rollout.endedAt !== null && rollout.endedAt === null;
       if (isReopened && current !== undefined && current !== rollout.id) return 'stale';
-      of.rollout = rollout;
-      state.addEvents(of, events);
-      if (brake !== 'keep') of.brake = brake === 'set';
+      stored.rollout = rollout;
+      state.addEvents(stored, events);
+      if (brake !== 'keep') stored.brake = brake === 'set';
       if (isReopened) active.set(keyOf(rollout), rollout.id);
       if (rollout.endedAt !== null && current === rollout.id) active.delete(keyOf(rollout));
       return 'saved';
@@ -142,12 +142,18 @@ function imageOf({ kept, active, numbers, fences }: MemoryState): StoreImage {
 
 function restore(state: MemoryState, image: StoreImage): void {
   state.kept.clear();
-  for (const { counts, upgrades, intents, events, ...of } of image.rollouts) {
+  for (const { counts, upgrades, intents, events, ...stored } of image.rollouts) {
     const queues = new MemoryQueues();
     for (const upgrade of upgrades) queues.place(upgrade);
     const byId = new Map(upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));
     const own = { counts: counts.copy(), events: [...events] };
-    state.kept.set(of.rollout.id, { ...of, ...own, queues, upgrades: byId, intents: new Map(intents) });
+    state.kept.set(stored.rollout.id, {
+      ...stored,
+      ...own,
+      queues,
+      upgrades: byId,
+      intents: new Map(intents),
+    });
   }
   replaceAll(state.active, image.active);
   replaceAll(state.numbers, image.numbers);

@@ -9,7 +9,7 @@ interface TransitionCall {
   readonly tripAbove?: number | null | undefined;
   /** The guard of a write of many upgrades, checked once for all. */
   readonly isRefused?: boolean;
-  readonly hasRoom?: (of: Kept) => boolean;
+  readonly hasRoom?: (stored: Kept) => boolean;
 }
 
 /** Changes upgrades in the model of the store. */
@@ -26,11 +26,11 @@ export function makeUpgradeWrites(state: MemoryState) {
 
   return {
     rejoin: async (rolloutId, changes, rolloutRev) => {
-      const of = kept.get(rolloutId);
-      if (of === undefined) return [];
-      const asTheyWere = new Map(of.upgrades);
+      const stored = kept.get(rolloutId);
+      if (stored === undefined) return [];
+      const asTheyWere = new Map(stored.upgrades);
       const ids = transitionAll(changes, () => ({ mode: 'rejoin', rolloutRev }));
-      if (ids.some((each) => of.upgrades.get(each) !== asTheyWere.get(each))) raiseRev(of);
+      if (ids.some((each) => stored.upgrades.get(each) !== asTheyWere.get(each))) raiseRev(stored);
       return ids;
     },
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
@@ -64,32 +64,32 @@ function transition(
   call: TransitionCall,
 ): 'saved' | 'stale' | 'braked' {
   const { before, after, events } = change;
-  const of = state.kept.get(after.identity.rolloutId);
-  const current = of?.upgrades.get(after.identity.collectorId);
-  if (of === undefined || current === undefined) return 'stale';
+  const stored = state.kept.get(after.identity.rolloutId);
+  const current = stored?.upgrades.get(after.identity.collectorId);
+  if (stored === undefined || current === undefined) return 'stale';
   const isRepeated = call.mode !== 'intent' && isSame(current, after);
   const isOfBefore = current.rev === before.rev && current.progress.state === before.progress.state;
   if (!isRepeated && !isOfBefore) return 'stale';
   if (isRepeated) return 'saved';
-  const isRunning = of.rollout.state === 'running' && !of.brake;
+  const isRunning = stored.rollout.state === 'running' && !stored.brake;
   if (call.mode === 'intent' && !isRunning) return 'braked';
-  const isAsDecided = call.rolloutRev === undefined || of.rollout.rev === call.rolloutRev;
+  const isAsDecided = call.rolloutRev === undefined || stored.rollout.rev === call.rolloutRev;
   if (call.isRefused || !isAsDecided) return 'stale';
-  if (call.mode === 'admit' && !(isRunning && call.hasRoom?.(of))) return 'stale';
-  state.replaceUpgrade(of, before, after);
-  state.noteIntent(of, after, call.mode === 'intent');
+  if (call.mode === 'admit' && !(isRunning && call.hasRoom?.(stored))) return 'stale';
+  state.replaceUpgrade(stored, before, after);
+  state.noteIntent(stored, after, call.mode === 'intent');
   const changedAt = changedAtOf(change);
-  if (changedAt !== undefined) of.counts.noteChange(after.identity.wave, changedAt);
-  state.addEvents(of, events);
+  if (changedAt !== undefined) stored.counts.noteChange(after.identity.wave, changedAt);
+  state.addEvents(stored, events);
   const isWorse = weightOf(after) > weightOf(before);
   const above = call.tripAbove ?? Number.POSITIVE_INFINITY;
-  if (isWorse && !of.brake && of.counts.waveWeight(after.identity.wave) > above) {
-    of.brake = true;
-    raiseRev(of);
+  if (isWorse && !stored.brake && stored.counts.waveWeight(after.identity.wave) > above) {
+    stored.brake = true;
+    raiseRev(stored);
   }
   return 'saved';
 }
 
-function raiseRev(of: Kept): void {
-  of.rollout = { ...of.rollout, rev: of.rollout.rev + 1 };
+function raiseRev(stored: Kept): void {
+  stored.rollout = { ...stored.rollout, rev: stored.rollout.rev + 1 };
 }

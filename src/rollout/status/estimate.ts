@@ -51,7 +51,7 @@ export interface LearnedDurations {
 export function estimateRemainder(
   remainders: readonly WaveRemainder[],
   policy: Policy,
-  of: {
+  span: {
     readonly from: EpochMs;
     readonly requestsPerSecond: number;
     /** Number of collectors in the account, which sets the number of list pages. */
@@ -61,16 +61,16 @@ export function estimateRemainder(
     readonly startNeedsMs?: DurationMs;
   },
 ): Estimate {
-  const spread = spreadOf(policy, of.learned);
+  const spread = spreadOf(policy, span.learned);
   const { meanMs } = spread;
   const usualMs = medianOf(spread);
-  const { startNeedsMs = policy.upgrade.expectMs } = of;
+  const { startNeedsMs = policy.upgrade.expectMs } = span;
   const works = remainders.map(({ upgrades, mayStart, chain, soakMs }) => {
     if (upgrades === 0) return { mayStart, workMs: 0, soakMs, requests: 0 };
     const slotBoundMs = (upgrades / policy.concurrency) * meanMs;
     const ownRequests = upgrades * requestsPerUpgrade;
-    const readings = usualReadings({ ...of, upgrades, slots: policy.concurrency, usualMs });
-    const rateBoundMs = ownRequests / (of.requestsPerSecond / 1_000 - readings.requestsPerMs);
+    const readings = usualReadings({ ...span, upgrades, slots: policy.concurrency, usualMs });
+    const rateBoundMs = ownRequests / (span.requestsPerSecond / 1_000 - readings.requestsPerMs);
     const busyMs = Math.max(slotBoundMs, rateBoundMs, chain * meanMs);
     const lastOnes = Math.min(upgrades, policy.concurrency);
     const slowestMs = Math.max(meanMs, Math.min(policy.upgrade.deadlineMs, slowestOf(spread, lastOnes)));
@@ -81,7 +81,7 @@ export function estimateRemainder(
     const readMs = busyMs + (slowestMs - meanMs) / 2;
     return { mayStart, workMs, soakMs, requests: ownRequests + readings.requestsPerMs * readMs };
   });
-  const end = (factor: number) => scheduleWork(works, policy, { from: of.from, factor, startNeedsMs });
+  const end = (factor: number) => scheduleWork(works, policy, { from: span.from, factor, startNeedsMs });
   const [early, endsAt, late] = [end(1 - uncertainty), end(1), end(1 + uncertainty)];
   return {
     endsAt: endsAt === null ? null : Math.round(endsAt),
@@ -103,14 +103,14 @@ function spreadOf({ upgrade }: Policy, learned: LearnedDurations | undefined): D
 function scheduleWork(
   works: ReadonlyArray<Pick<WaveRemainder, 'mayStart' | 'soakMs'> & { readonly workMs: DurationMs }>,
   policy: Policy,
-  of: { readonly from: EpochMs; readonly factor: number; readonly startNeedsMs: DurationMs },
+  span: { readonly from: EpochMs; readonly factor: number; readonly startNeedsMs: DurationMs },
 ): EpochMs | null {
-  let at = of.from;
+  let at = span.from;
   for (const { mayStart, workMs: usualMs, soakMs } of works) {
-    const workMs = usualMs * of.factor;
+    const workMs = usualMs * span.factor;
     // The policy's zone stands for those of its collectors.
     const workedAt = mayStart
-      ? openTimeFrom(policy, '', at, { workMs, leastMs: of.startNeedsMs })
+      ? openTimeFrom(policy, '', at, { workMs, leastMs: span.startNeedsMs })
       : at + workMs;
     if (workedAt === null) return null;
     at = workedAt + soakMs;
