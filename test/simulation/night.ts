@@ -41,8 +41,8 @@ export interface Night {
   readonly brakes: Brakes;
   /** Each daemon says soon that it lives, as it does every two seconds in truth, and follows what it finds. */
   beatSoon(): void;
-  /** Since when a daemon with a config that selects as the newest has been there for others to know of, in true time; infinite before. */
-  newestSince(): number;
+  /** Since when others can know of a daemon whose config has this policy and selects as the newest, in true time; infinite before. */
+  newestSince(policy: string): number;
   /** What daemons know of each other's configs. */
   readonly configModel: ConfigModel;
   readonly scheduler: Scheduler;

@@ -217,11 +217,13 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
             () => void daemon.beat(),
           );
     },
-    newestSince: () => {
+    newestSince: (policy) => {
       const newest = configModel.newest();
       if (newest !== undefined && !night.selectsAnew(newest)) return Number.POSITIVE_INFINITY;
       const starts = alive()
-        .filter(({ process }) => night.selectsAnew(process.host.config))
+        .filter(
+          ({ process: { host } }) => night.selectsAnew(host.config) && namesIn(host.config).includes(policy),
+        )
         .map(({ configSince }) => configSince());
       return Math.max(Math.min(Number.POSITIVE_INFINITY, ...starts), rejoinedAt, emptiedAt);
     },

@@ -17,7 +17,7 @@ export function judgePlan(night: Night, process: ProcessModel, plan: FrozenPlan)
   }
   // While a daemon still has the former name of a renamed policy, it plans that, too. No other config judges that plan.
   const isKept = night.configs.at(-1)?.some(({ name }) => name === rollout.policy.name) === true;
-  if (isKept) judgeConfig(night, process, () => `${process.name} planned ${rollout.id}`);
+  if (isKept) judgeConfig(night, process, rollout.policy.name, () => `${process.name} planned ${rollout.id}`);
   judgeOrphans(night, plan);
 }
 
@@ -90,8 +90,13 @@ export function judgeJoiners(night: Night, process: ProcessModel, { rollout, upg
   // A held group gets a stratum in the same way, and nobody joins by that.
   if (upgrades.length === 0) return;
   if (newest !== undefined)
-    judgeConfig(night, process, () => `${process.name} added ${upgrades.length} collectors to ${rollout.id}`);
-  const isKnown = isNewestKnown(night);
+    judgeConfig(
+      night,
+      process,
+      rollout.policy.name,
+      () => `${process.name} added ${upgrades.length} collectors to ${rollout.id}`,
+    );
+  const isKnown = isNewestKnown(night, rollout.policy.name);
   for (const {
     identity: { collectorId },
   } of upgrades) {
@@ -104,16 +109,16 @@ export function judgeJoiners(night: Night, process: ProcessModel, { rollout, upg
   }
 }
 
-function judgeConfig(night: Night, { host }: ProcessModel, who: () => string): void {
+function judgeConfig(night: Night, { host }: ProcessModel, policy: string, who: () => string): void {
   night.verdicts.check(
     'P5',
-    night.selectsAnew(host.config) || !isNewestKnown(night),
-    `${who()} with config ${host.config}, and a newer one is there since ${night.newestSince()}`,
+    night.selectsAnew(host.config) || !isNewestKnown(night, policy),
+    `${who()} with config ${host.config}, and a newer one is there since ${night.newestSince(policy)}`,
   );
 }
 
-function isNewestKnown(night: Night): boolean {
-  return night.scheduler.now() - night.newestSince() > scanMs + night.staleMs;
+function isNewestKnown(night: Night, policy: string): boolean {
+  return night.scheduler.now() - night.newestSince(policy) > scanMs + night.staleMs;
 }
 
 /** Whether a policy selects a collector, as far as worlds have selectors. */
