@@ -221,7 +221,10 @@ export function makeCreateJudge(parts: {
       // It was on its way when the store went back, which may have lost its whole rollout.
       if (collector.task !== null && !isKnown(collector.task)) unknownTasks.add(collector.task);
       if (of === undefined) return;
-      const policy = leftBy.get(keyOf(create)) ?? of.rollout.policy;
+      const { policy: present } = of.rollout;
+      const policy = leftBy.get(keyOf(create)) ?? present;
+      // While it was on its way, a reload may have raised the limits, and others left by those.
+      const slots = Math.max(policy.concurrency, present.concurrency);
       // One that shows the build already has no more to do.
       const running = [...service.running()].filter(
         (task) =>
@@ -232,14 +235,14 @@ export function makeCreateJudge(parts: {
           // On one that is gone nothing runs, whatever the service still says of its task.
           service.collectors.get(task.collectorId)?.deletedAt === null,
       );
-      verdicts.check(
-        'P2',
-        running.length <= policy.concurrency,
-        `${running.length} of ${policy.concurrency} run in ${rolloutId}`,
-      );
-      for (const { key, cap } of policy.maxInFlightPer) {
+      verdicts.check('P2', running.length <= slots, `${running.length} of ${slots} run in ${rolloutId}`);
+      for (const { key, cap: capAsItLeft } of policy.maxInFlightPer) {
         const value = sharedValue(collector, key);
         if (value === '') continue;
+        const cap = Math.max(
+          capAsItLeft,
+          present.maxInFlightPer.find((rule) => rule.key === key)?.cap ?? Number.POSITIVE_INFINITY,
+        );
         const beside = running.filter((task) => {
           const other = service.collectors.get(task.collectorId);
           return other !== undefined && sharedValue(other, key) === value;
