@@ -145,7 +145,7 @@ function askGates(
   const wakes: EpochMs[] = [];
   for (const [gateIndex, gate] of rule.gates.entries()) {
     const answers = wave.gates[gateIndex];
-    if (answers === undefined) return holdRollout({ kind: 'gateUnknown', wave: wave.name, gate: gate.name });
+    if (answers === undefined) return holdBecause({ kind: 'gateUnknown', wave: wave.name, gate: gate.name });
     const assessment = assessGate(gate, answers, now);
     // A gate about the whole wave counts only after the soak, because earlier answers are about an unfinished wave.
     const isEarly = isAskedAtTheEnd(gate) && (answers.askedAt ?? 0) < endsAt;
@@ -158,10 +158,10 @@ function askGates(
         holdsBuild: isCanary(view, index),
       });
     if (verdict === 'hold' || verdict === 'inconclusive')
-      return holdRollout({ kind: 'gateInconclusive', ...of, undecided: false });
+      return holdBecause({ kind: 'gateInconclusive', ...of, undecided: false });
     const forMs = Math.max(undecidedForMin, 3 * forMsOf(gate));
     if (verdict === 'waiting' && isWatchedLongerThan(gate, answers, { since: endsAt, now, forMs }))
-      return holdRollout({ kind: 'gateInconclusive', ...of, undecided: true });
+      return holdBecause({ kind: 'gateInconclusive', ...of, undecided: true });
     // A dry run decides nothing, but needs at least one answer.
     const isUnseen = gate.dryRun && answers.askedAt === null;
     if (verdict === 'waiting' || isUnseen) blockers.push({ kind: 'gate', ...of, until: null });
@@ -197,7 +197,7 @@ function leavesSome(view: AssessedView): boolean {
 /** Only members of held strata remain: an operator releases them, or ends the rollout without them. */
 function endWithoutHeld({ rollout }: AssessedView, upgrades: number): Progress {
   const labels = rollout.heldStrata.map(({ label }) => label);
-  if (!rollout.endsWithoutHeld) return holdRollout({ kind: 'onlyHeldStrata', upgrades, labels });
+  if (!rollout.endsWithoutHeld) return holdBecause({ kind: 'onlyHeldStrata', upgrades, labels });
   return doNow({ do: 'withdrawWaiting', reason: { kind: 'heldToTheEnd', labels } });
 }
 
@@ -213,7 +213,7 @@ function stopWith(action: Action): Progress {
   return { actions: [action], blockers: [], wakeAt: null, stops: true };
 }
 
-function holdRollout(cause: HoldCause): Progress {
+function holdBecause(cause: HoldCause): Progress {
   return stopWith({ do: 'hold', cause });
 }
 

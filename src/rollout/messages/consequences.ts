@@ -7,10 +7,12 @@ import type { RolloutVerb } from '../verbs/verbs.ts';
 import { planWords } from './plans.ts';
 import { counted, sentence } from './sentences.ts';
 
-/** What the reader's clock adds to a sentence. */
+/** What the reader's clock and dialog add to a sentence. */
 interface Reader {
   readonly now: EpochMs;
   readonly showAt: (at: EpochMs) => string;
+  /** Only some of the failures may be chosen. */
+  readonly choosesFailures?: boolean;
 }
 
 /**
@@ -61,8 +63,8 @@ const consequences: Readonly<
     `Staying on ${status.targetBuild}: ${counted(status.counts.succeeded, 'collector')}. Roll back to return them to their previous build.`,
   ],
   rollback: () => [],
-  retry: ({ counts }) => [
-    `To be upgraded again, with new attempts: ${counted(countIn(counts, isFailed), 'failed collector')}.`,
+  retry: ({ counts }, { choosesFailures = false }) => [
+    `To be upgraded again, with new attempts: ${choosesFailures ? 'those chosen of ' : ''}${counted(countIn(counts, isFailed), 'failed collector')}.`,
     'Failures of these upgrades no longer count until they fail again.',
   ],
 };

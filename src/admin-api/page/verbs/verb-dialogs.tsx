@@ -57,7 +57,11 @@ export function labelOf(verb: Verb, rollout: Rollout): string {
 
 export function askVerb(verb: Verb, rollout: Rollout): void {
   const { form, send, prepare, typed } = deeds[verb](rollout);
-  const reader = { now: Date.now(), showAt: (at: number) => timeWords(at) };
+  const reader = {
+    now: Date.now(),
+    showAt: (at: number) => timeWords(at),
+    choosesFailures: failureClassesOf(rollout).length > 1,
+  };
   const consequences = consequenceWords(verb, rollout, reader);
   const label = labelOf(verb, rollout);
   ask({
@@ -132,9 +136,7 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout) => Deed } = {
   retry: (rollout) => {
     const failed = failedOf(rollout.counts);
     const failureClass = signal('');
-    const classes = [
-      ...new Set(rollout.causes.flatMap(({ causes }) => causes.flatMap((each) => each.failureClass ?? []))),
-    ];
+    const classes = failureClassesOf(rollout);
     return {
       form: (
         <label>
@@ -157,6 +159,10 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout) => Deed } = {
     };
   },
 };
+
+function failureClassesOf({ causes: groups }: Rollout) {
+  return [...new Set(groups.flatMap(({ causes }) => causes.flatMap((each) => each.failureClass ?? [])))];
+}
 
 export function Lines({ children }: { readonly children: readonly ComponentChildren[] }) {
   const shown = children.filter((child) => child !== null && child !== '');
