@@ -3,7 +3,7 @@ import { sleepForReal, withEitherSignal } from '../base/waiting.ts';
 import { type ApiBudget, PausedTooLong } from '../orchestrator/ports/api-budget.ts';
 import { outageReasons } from '../rollout/status/api-budget-status.ts';
 
-// Requests are spaced a little more than 1/R apart, as in the shared budget, so that no second has more than R.
+// Requests are spaced a little more than 1/R apart, so that no second has more than R.
 const marginShare = 0.04;
 
 // For an operator's command, an error is better than a longer wait.

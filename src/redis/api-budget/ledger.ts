@@ -12,6 +12,7 @@ import { answeredScript, lateScript, pauseScript, reserveScript } from './script
 import { makeRedisTime } from './server-time.ts';
 import { slackMaxMs } from './slot-slack.ts';
 import { makeStatusWatch, serviceIsDown } from './status-watch.ts';
+import { makeTravelSpread } from './travel-spread.ts';
 
 export interface ApiBudgetLedgerParts {
   readonly commands: RedisCommands;
@@ -69,9 +70,14 @@ export type Pause =
 
 export type ApiBudgetLedger = ReturnType<typeof makeApiBudgetLedger>;
 
-// Slots are this much further apart than 1/R. Measured with R = 4 and R = 400: no second had more than R requests, and 96 %
-// of the rate was used. The margin covers what shifts a request within a second: the daemon's lateness and the network's.
-const marginShare = 0.04;
+// A second of slots lasts this much longer than a second, plus what the network needs: R + 1 requests must not arrive within
+// one because some were late or travelled longer. A quarter of it is for the time between the slot and its reservation, a
+// quarter until the request is sent, and the rest for an answer that is read meanwhile.
+const ownMarginMs: DurationMs = 20;
+
+// The least was measured with R = 4 and R = 400 on a network without jitter: no second had more than R requests, and 96 % of
+// the rate was used. The most bounds what a service whose answers take unevenly long costs: 8 % of the rate.
+const travelSpreadMs = { minMs: 20, maxMs: 60 };
 
 /**
  * A 429 lowers the rate for all daemons, because others use the limit as well. The rate takes one recovery time to return to
@@ -88,9 +94,8 @@ const pauseGrowths = {
   down: { firstMs: 1_000, maxMs: 60_000 },
 };
 
-// The margin leaves 40 ms in a second: a quarter for the time between the slot and its reservation, a quarter until the
-// request is sent, and the rest for the network.
-const missedMaxMs = (1_000 * marginShare) / 4;
+// How old a slot may be that is still granted.
+const missedMaxMs = ownMarginMs / 2;
 
 /** A slot that is older when its request could be sent is not used: late requests would be sent in a burst. */
 export const lateMaxMs: DurationMs = 2 * missedMaxMs;
@@ -99,10 +104,7 @@ export const lateMaxMs: DurationMs = 2 * missedMaxMs;
  * A request that leaves later after its slot than this moves later slots. Together with the network's spread it stays below the
  * margin of a second.
  */
-const leftLateMaxMs: DurationMs = 10;
-
-/** How much longer one request may travel than another. */
-const spreadMs: DurationMs = 25;
+const leftLateMaxMs: DurationMs = ownMarginMs / 2;
 
 // A slot is reserved when it is this near. One reserved further ahead is lost with every stall.
 const horizonMs = 100;
@@ -147,6 +149,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   const terms = termsOf(parts);
   const { faults } = parts;
+  const travel = makeTravelSpread(travelSpreadMs);
   const onFailed = (error: unknown) => faults?.met(faultName, error);
   const permits = makePermits((given) => commands.zrem(keys.permits, ...given), onFailed);
   let reportSuccess = false;
@@ -163,7 +166,10 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
   const reserve = makeReserve({
     terms,
     permits,
-    run: (args) => runScript(commands, reserveScript, { keys, args }),
+    run: (args) => {
+      const marginShare = (ownMarginMs + travel.spreadMs) / 1_000;
+      return runScript(commands, reserveScript, { keys, args: { ...terms, marginShare, ...args } });
+    },
     learn: (report, down) => {
       reportSuccess = report;
       statusWatch.learn(down);
@@ -175,16 +181,23 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
   return {
     reserve,
 
-    giveBack: permits.giveBack,
+    /** A request has ended, or did not leave. */
+    giveBack: (permit: string): void => {
+      travel.ended(permit, performance.now());
+      permits.giveBack(permit);
+    },
 
     /**
      * A request leaves, after its slot: it may have connected first, or stored its intent. Where it is late, the slots of the
      * second after it are later as well.
      */
-    left: ({ at, number: slot }: Slot): void => {
-      if (performance.now() - at <= leftLateMaxMs) return;
+    left: ({ permit, at, number: slot }: Slot): void => {
+      const now = performance.now();
+      travel.left(permit, now);
+      if (now - at <= leftLateMaxMs) return;
       const slotsMax = Math.ceil(parts.requestsPerSecond);
-      const args = { slot, slotsMax, untilUs: (1_000 + spreadMs) * 1_000 };
+      const afterMs = 1_000 + ownMarginMs / 2 + travel.spreadMs;
+      const args = { slot, slotsMax, untilUs: Math.ceil(afterMs * 1_000) };
       runScript(commands, lateScript, { keys, args }).catch(onFailed);
     },
 
@@ -225,22 +238,22 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
 function makeReserve(parts: {
   readonly terms: Terms;
   readonly permits: Permits;
-  readonly run: (args: Terms & ReserveArgs) => Promise<ReserveReply>;
+  readonly run: (args: ReserveArgs) => Promise<ReserveReply>;
   /** @param report true when a success would change something */
   readonly learn: (report: boolean, down: string) => void;
   readonly onFailed: (error: unknown) => void;
 }): (count: number, slackMs: DurationMs) => Promise<Reservation> {
   const { terms, permits, run, learn, onFailed } = parts;
   const redisTime = makeRedisTime();
+  const spacingMs = terms.spacingUs / 1_000;
 
   async function ask(args: ReserveArgs): Promise<Reservation> {
     const sentAt = performance.now();
-    const [nowUs, kind, waitUs, report, down, slotsUs, firstSlot] = await run({ ...terms, ...args });
+    const [nowUs, kind, waitUs, report, down, slotsUs, firstSlot] = await run(args);
     redisTime.observe({ sentAt, receivedAt: performance.now(), redisAt: nowUs / 1_000 });
     const single = report === 1;
     learn(single, down);
     if (kind !== 'granted') {
-      const spacingMs = terms.spacingUs / 1_000;
       return refusedTake(kind, { waitMs: waitUs / 1_000, down, spacingMs, single });
     }
     const slots = slotsUs.map((us, index) => {
@@ -286,7 +299,6 @@ function termsOf({
 }: ApiBudgetLedgerParts) {
   return {
     spacingUs: 1_000_000 / requestsPerSecond,
-    marginShare,
     missedMaxUs: missedMaxMs * 1_000,
     horizonUs: horizonMs * 1_000,
     moreHorizonUs: moreHorizonMs * 1_000,

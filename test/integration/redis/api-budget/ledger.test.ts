@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { seededChance } from '../../../../src/base/chance.ts';
 import type { ServiceStatus } from '../../../../src/orchestrator/ports/api-budget.ts';
 import {
@@ -137,6 +137,36 @@ describe('a request that leaves late', () => {
       }
       pass(260);
     }
+  });
+});
+
+describe('the margin between slots', () => {
+  it.each([
+    { network: 'without jitter', tookMs: () => 5, spacingMs: 260 },
+    { network: 'with 20 ms of jitter', tookMs: (number: number) => number % 21, spacingMs: 265 },
+  ])('leaves a second room for how unevenly requests travel: $network (P8)', async (given) => {
+    const { aLedger, fields, clock, pass } = aSharedBudget({ requestsPerSecond: 4 });
+    const ledger = aLedger();
+    let travelledMs = 0;
+    const realNow = performance.now.bind(performance);
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => realNow() + travelledMs);
+    onTestFinished(() => now.mockRestore());
+    const spacingMs = async (): Promise<number> => {
+      pass(1_000);
+      const reservation = await ledger.reserve(1, 0);
+      if (reservation.kind !== 'granted') throw new Error(reservation.kind);
+      for (const slot of reservation.slots) {
+        ledger.left({ ...slot, at: performance.now() });
+        travelledMs += given.tookMs(slot.number);
+        ledger.giveBack(slot.permit);
+      }
+      // The slot is 10 ms old: the oldest that is granted.
+      return Number((await fields())['nextUs']) / 1_000 - (clock.now() - 10);
+    };
+    // Nothing is known of the network yet.
+    expect(await spacingMs()).toBeCloseTo(270, 0);
+    for (let request = 0; request < 63; request += 1) await spacingMs();
+    expect(Math.abs((await spacingMs()) - given.spacingMs)).toBeLessThan(1);
   });
 });
 
