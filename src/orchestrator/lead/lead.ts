@@ -130,19 +130,21 @@ export interface GiveWayParts {
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
   readonly accounts: Pick<Accounts, 'foreign' | 'forgetEnded'>;
-  readonly configs: Pick<Configs, 'living'>;
+  readonly configs: Pick<Configs, 'living' | 'statuses'>;
   /** Why this daemon leaves rollouts of a newer upwave alone. */
   readonly newerRecords: () => readonly string[];
 }
 
 /**
- * Whether running rollouts need another running daemon as their leader: one of another account, of a newer version, or
- * with a policy that this daemon's config lacks. All daemons share one lease, so such leaders take turns.
+ * Whether another running daemon should lead: one with a newer config, of another account, of a newer version, or with a policy
+ * that this daemon's config lacks. All daemons share one lease, so such leaders take turns. The newest config needs none: it
+ * keeps the lease, unless its daemon cannot lead.
  */
 export async function isWaitedFor(parts: GiveWayParts): Promise<boolean> {
   const { store, policies, accounts, configs, newerRecords } = parts;
   const { account, others } = configs.living();
   if (newerRecords().length > 0 && others.length > 0) return true;
+  if ([...configs.statuses().values()].some(({ kind }) => kind === 'outdated')) return true;
   await accounts.forgetEnded();
   if (accounts.foreign().length > 0 && others.some((each) => each.account !== account)) return true;
   const known = new Set(policies);

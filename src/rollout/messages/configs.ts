@@ -13,7 +13,7 @@ export function configWords(policy: string, status: PolicyStatus['config']): str
     case 'newest':
       return `${have} another config of ${policy}. This daemon scans the policy. Give all daemons the same config`;
     case 'outdated':
-      return `${have} a newer config of ${policy}. This daemon leaves scans and plans of the policy to the newest config. Give it the new config, then run upwave reload, or restart it`;
+      return `${have} a newer config of ${policy}. This daemon runs upgrades, and leaves the lead, scans and plans to the newest config. Give it the new config, then run upwave reload, or restart it`;
     case 'superseded':
       return `The limits of the running rollout of ${policy} come from a newer config, which no running daemon has. Restart the daemons to apply their config, or give them the newer one`;
   }

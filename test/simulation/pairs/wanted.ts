@@ -31,6 +31,9 @@ const ofCreates: ReadonlySet<HappeningKind | StateKind> = new Set<FaultKind>([
   'endsUnknown',
 ]);
 
+/** Of those, what makes a collector's upgrade wait for hours, so that few come in a night. */
+const ofLosses: ReadonlySet<HappeningKind | StateKind> = new Set<FaultKind>(['taskLost', 'taskStuck']);
+
 const rareStates: ReadonlySet<HappeningKind | StateKind> = new Set<StateKind>([
   'rollout superseded',
   'rollout rolledBack',
@@ -51,10 +54,12 @@ const runningStates: ReadonlySet<HappeningKind | StateKind> = new Set<StateKind>
 function weightOf(pair: Pair): number {
   const isWithCreate = isOf(ofCreates)(pair);
   if (isOf(ofGates)(pair)) {
-    if (isWithCreate) return isOf(ofSearches)(pair) ? 16 : 10;
+    if (isWithCreate) return isOf(ofSearches)(pair) || isOf(ofLosses)(pair) ? 16 : 10;
     return isOf(runningStates)(pair) ? 14 : isOfWords(pair) ? 6 : 4;
   }
   if (isOf(rareStates)(pair)) return 6;
+  // Most nights end with it, and a verb has to come before that.
+  if (pair.other === 'rollout succeeded' && isOfWords(pair)) return 6;
   return isWithCreate || pair.happening === 'release' || pair.other === 'release' ? 3 : 1;
 }
 

@@ -31,11 +31,25 @@ it.each([
     { active: [theirs] },
     false,
   ],
+  [
+    'waited for: it has a newer config of a policy',
+    { others: [sameAccount], config: 'outdated' as const },
+    true,
+  ],
+  [
+    'not waited for: it has an older config of a policy',
+    { others: [sameAccount], config: 'newest' as const },
+    false,
+  ],
   ['waited for: a newer version has written a record', { others: [other], newer }, true],
   ['not waited for: no daemon is alive, and a newer version has written a record', { newer }, false],
   ['not waited for: the active rollout is ours', { others: [other], active: [own] }, false],
 ])('another daemon is %s', async (_which, of, expected) => {
-  const { others, foreign, active, newer } = { others: [], foreign: [], active: [], newer: [], ...of };
+  const { others, foreign, active, newer, config } = {
+    ...{ others: [], foreign: [], active: [], newer: [], config: 'agreed' as const },
+    ...of,
+  };
+  const statuses = new Map([['production', { kind: config, others: 1 }]]);
   const waitedFor = await isWaitedFor({
     policies: ['production'],
     store: {
@@ -44,7 +58,7 @@ it.each([
     },
     accounts: { foreign: () => foreign, forgetEnded: async () => undefined },
     newerRecords: () => newer,
-    configs: { living: () => ({ account: 'ours', others }) },
+    configs: { living: () => ({ account: 'ours', others }), statuses: () => statuses },
   });
   expect(waitedFor).toBe(expected);
 });

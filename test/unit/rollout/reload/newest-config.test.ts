@@ -36,7 +36,7 @@ describe('which config of a policy counts (P5)', () => {
 
   it('is shown with what to do', () => {
     expect(configWords('production', { kind: 'outdated', others: 2 })).toBe(
-      '2 daemons have a newer config of production. This daemon leaves scans and plans of the policy to the newest config. Give it the new config, then run upwave reload, or restart it',
+      '2 daemons have a newer config of production. This daemon runs upgrades, and leaves the lead, scans and plans to the newest config. Give it the new config, then run upwave reload, or restart it',
     );
     // Not "the newest": `run --once` beside it may have a newer one.
     expect(configWords('production', { kind: 'newest', others: 1 })).toBe(
