@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { formatDuration } from '../../base/time.ts';
+import { Activity } from './activity/activity.tsx';
 import { CollectorView } from './collectors/collector.tsx';
 import { Collectors } from './collectors/collectors.tsx';
 import { Overview } from './overview/overview.tsx';
@@ -24,6 +25,14 @@ function Page() {
         <h1>
           <a href={linkTo.overview}>upwave</a> <small>{document.documentElement.dataset['version']}</small>
         </h1>
+        <nav aria-label="Views">
+          <a href={linkTo.overview} aria-current={route.value.view === 'overview' ? 'page' : undefined}>
+            Policies
+          </a>{' '}
+          <a href={linkTo.activity()} aria-current={route.value.view === 'activity' ? 'page' : undefined}>
+            Activity
+          </a>
+        </nav>
         <ConnectionNote />
       </header>
       <main tabIndex={-1} class={isStale.value ? 'stale' : undefined}>
@@ -33,7 +42,9 @@ function Page() {
           <p class="empty">loading …</p>
         ) : (
           <>
-            {route.value.view === 'overview' ? null : <Crumbs route={route.value} />}
+            {route.value.view === 'overview' || route.value.view === 'activity' ? null : (
+              <Crumbs route={route.value} />
+            )}
             <View route={route.value} />
           </>
         )}
@@ -53,6 +64,8 @@ function View({ route: shown }: { readonly route: Route }) {
       return <Collectors key={shown.id} id={shown.id} filter={shown.filter} />;
     case 'collector':
       return <CollectorView key={shown.collector} collector={shown.collector} />;
+    case 'activity':
+      return <Activity filter={shown.filter} />;
   }
 }
 

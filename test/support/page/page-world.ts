@@ -1,4 +1,5 @@
 import type { RolloutCourse } from '../../../src/contract/admin/course.ts';
+import type { AuditEntry } from '../../../src/contract/admin/holds.ts';
 import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
 import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
@@ -186,6 +187,19 @@ export const worldCourse: RolloutCourse = {
     },
   ],
 };
+
+/** Newest first. */
+export const worldAudit: readonly AuditEntry[] = [
+  {
+    ...{ at: now - 5 * minute, event: 'rollout.aborted', subject: 'production-20260302-1' },
+    ...{ by: 'alice', reason: 'CHG-1042: the database is slow' },
+  },
+  { at: now - 8 * minute, event: 'collector.held', subject: '2', by: 'bob', reason: 'broken disk' },
+  {
+    ...{ at: now - 90 * minute, event: 'rollout.approved', subject: `${waiting} wave early` },
+    ...{ by: 'alice', reason: 'the canary is healthy' },
+  },
+];
 
 export const worldEvents = [
   aRolloutEvent({

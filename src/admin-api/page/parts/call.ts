@@ -11,6 +11,7 @@ export type RolloutEvent = RolloutEventBody;
 export type Wave = Rollout['waves'][number];
 export type Counts = Rollout['counts'];
 export type UpgradeState = keyof Counts;
+export type AuditEntry = AnswerOf<'readAudit'>['entries'][number];
 export type Policies = AnswerOf<'listPolicies'>;
 export type Holds = AnswerOf<'listHolds'>;
 export type Course = AnswerOf<'getRolloutCourse'>;

@@ -5,25 +5,47 @@ export type Route =
   | { readonly view: 'overview' }
   | { readonly view: 'rollout'; readonly id: string }
   | { readonly view: 'collectors'; readonly id: string; readonly filter: Filter }
-  | { readonly view: 'collector'; readonly collector: string };
+  | { readonly view: 'collector'; readonly collector: string }
+  | { readonly view: 'activity'; readonly filter: ActivityFilter };
 
 export type Filter = Readonly<Partial<Record<FilterName, string>>>;
 const filterNames = ['state', 'wave', 'stratum', 'cause', 'attributes', 'match'] as const;
 export type FilterName = (typeof filterNames)[number];
+
+/** Who, which event, and a text. */
+export type ActivityFilter = Readonly<Partial<Record<(typeof activityFilterNames)[number], string>>>;
+const activityFilterNames = ['who', 'what', 'match'] as const;
 
 /** `#/rollouts/<id>/collectors?state=failed` */
 function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const [kind, name, part] = path.split('/').map(decode);
   if (kind === 'collectors' && name) return { view: 'collector', collector: name };
+  if (kind === 'activity') return { view: 'activity', filter: parseFilter(query, activityFilterNames) };
   if (kind !== 'rollouts' || !name) return { view: 'overview' };
   if (part !== 'collectors') return { view: 'rollout', id: name };
-  const given = new URLSearchParams(query);
-  const filter = filterNames.flatMap((each) => {
-    const value = given.get(each);
-    return value ? [[each, value]] : [];
-  });
-  return { view: 'collectors', id: name, filter: Object.fromEntries(filter) };
+  return { view: 'collectors', id: name, filter: parseFilter(query, filterNames) };
+}
+
+function parseFilter<Name extends string>(
+  query: string,
+  names: readonly Name[],
+): Readonly<Partial<Record<Name, string>>> {
+  const values = new URLSearchParams(query);
+  const filter: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const value = values.get(name);
+    if (value) filter[name] = value;
+  }
+  return filter;
+}
+
+function queryOf<Name extends string>(
+  filter: Readonly<Partial<Record<Name, string>>>,
+  names: readonly Name[],
+): string {
+  const values = new URLSearchParams(names.flatMap((name) => (filter[name] ? [[name, filter[name]]] : [])));
+  return values.size === 0 ? '' : `?${values}`;
 }
 
 function decode(text: string): string {
@@ -38,13 +60,10 @@ function decode(text: string): string {
 export const linkTo = {
   overview: '#/',
   rollout: (id: string) => `#/rollouts/${encodeURIComponent(id)}`,
-  collectors: (id: string, filter: Filter = {}) => {
-    const query = new URLSearchParams(
-      filterNames.flatMap((name) => (filter[name] ? [[name, filter[name]]] : [])),
-    ).toString();
-    return `#/rollouts/${encodeURIComponent(id)}/collectors${query === '' ? '' : `?${query}`}`;
-  },
+  collectors: (id: string, filter: Filter = {}) =>
+    `#/rollouts/${encodeURIComponent(id)}/collectors${queryOf(filter, filterNames)}`,
   collector: (idOrName: string | number) => `#/collectors/${encodeURIComponent(String(idOrName))}`,
+  activity: (filter: ActivityFilter = {}) => `#/activity${queryOf(filter, activityFilterNames)}`,
 } as const;
 
 export const route = signal<Route>(parseRoute(location.hash));

@@ -20,6 +20,7 @@ import {
 import {
   manyUpgrades,
   waiting,
+  worldAudit,
   worldCourse,
   worldEvents,
   worldGroups,
@@ -407,6 +408,23 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(page.url()).toContain('match=web-99999');
   });
 
+  it('shows who did what over all rollouts, and keeps the filter in the link', async () => {
+    const page = await open((await serve(worldRollouts, {}, 300, { audit: worldAudit })).url);
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await page.getByText('3 actions').waitFor();
+    await page.getByLabel('Who').selectOption('alice');
+    await page.getByText('2 actions').waitFor();
+    await page.getByLabel('Search').fill('CHG-1042');
+    await page.getByText('1 action', { exact: true }).waitFor();
+    const row = page.locator('.activity tbody tr');
+    expect(await row.textContent()).toMatch(/alice.*rollout\.aborted.*production-20260302-1.*CHG-1042/);
+    expect(page.url()).toContain('#/activity?who=alice&match=CHG-1042');
+    await page.reload();
+    await page.getByText('1 action', { exact: true }).waitFor();
+    await row.getByRole('link').click();
+    await expect.poll(() => page.url()).toContain('#/rollouts/production-20260302-1');
+  });
+
   it('can be used with the keyboard alone: a dialog takes the focus and returns it', async () => {
     const { operations, page } = await openRollout();
     const button = page.getByRole('button', { name: 'pause' });
@@ -429,19 +447,24 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   it.each(['light', 'dark'] as const)(
     'fits a phone, and axe finds no accessibility fault, in %s',
     async (colorScheme) => {
-      const { url } = await serve(worldRollouts);
+      const { url } = await serve(worldRollouts, {}, 300, { audit: worldAudit });
       const page = await open(url, { colorScheme });
       const views = {
         overview: '',
         rollout: `rollouts/${waiting}`,
         collectors: `rollouts/${waiting}/collectors`,
         collector: 'collectors/2',
+        activity: 'activity',
+      };
+      const awaited: Readonly<Record<string, string>> = {
+        collectors: '.collectors li',
+        activity: '.activity tbody tr',
       };
       for (const [name, path] of Object.entries(views)) {
         await page.goto(`${url}/#/${path}`);
         await page.locator('main h2').first().waitFor();
         await page
-          .locator(name === 'collectors' ? '.collectors li' : '.need')
+          .locator(awaited[name] ?? '.need')
           .first()
           .waitFor();
         expect(await accessibilityFaults(page)).toEqual([]);

@@ -1,0 +1,151 @@
+import { type AuditEntry, call } from '../parts/call.ts';
+import { useReading } from '../parts/reading.ts';
+import { type ActivityFilter, linkTo, replaceRoute } from '../parts/route.ts';
+import { Time } from '../parts/time.tsx';
+import { counted, toneOf } from '../parts/tones.tsx';
+
+const readAgainMs = 10_000;
+/** The maximum of one answer. The filters apply to these entries. */
+const entriesMax = 1_000;
+
+/** Who did what, when and why, over all rollouts, newest first. */
+export function Activity({ filter }: { readonly filter: ActivityFilter }) {
+  const { value, problem } = useReading(
+    async () => (await call('readAudit', { query: { limit: entriesMax } })).entries,
+    readAgainMs,
+    [],
+  );
+  const entries = value ?? [];
+  const shown = entries.filter((entry) => isShown(entry, filter));
+  return (
+    <section aria-labelledby="activity">
+      <h2 id="activity" class="lead">
+        Activity
+      </h2>
+      <Filters entries={entries} filter={filter} />
+      <p role="status" class="found">
+        {problem !== '' ? (
+          <span class="error">{problem}</span>
+        ) : value === undefined ? (
+          'loading …'
+        ) : (
+          foundIn(shown, entries)
+        )}
+      </p>
+      <table class="activity">
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Who</th>
+            <th scope="col">What</th>
+            <th scope="col">Where</th>
+            <th scope="col">Why</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((entry, index) => (
+            <Row key={`${entry.at} ${entry.event} ${entry.subject} ${index}`} {...entry} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function foundIn(shown: readonly AuditEntry[], entries: readonly AuditEntry[]): string {
+  if (entries.length === 0) return 'Nobody has done anything yet.';
+  const found = counted(shown.length, 'action');
+  return entries.length < entriesMax ? found : `${found} among the last ${entriesMax.toLocaleString('en')}`;
+}
+
+function isShown({ by, event, subject, reason }: AuditEntry, { who, what, match }: ActivityFilter): boolean {
+  if (who !== undefined && who !== by) return false;
+  if (what !== undefined && what !== event) return false;
+  return match === undefined || `${subject} ${reason}`.toLowerCase().includes(match.toLowerCase());
+}
+
+function Filters({
+  entries,
+  filter,
+}: {
+  readonly entries: readonly AuditEntry[];
+  readonly filter: ActivityFilter;
+}) {
+  const set = (name: keyof ActivityFilter, value: string) => {
+    const { [name]: _before, ...others } = filter;
+    replaceRoute(linkTo.activity(value === '' ? others : { ...others, [name]: value }));
+  };
+  const choice = (name: 'who' | 'what', label: string, values: readonly string[]) => {
+    const chosen = filter[name] ?? '';
+    // Also a value of a link that no entry has.
+    const options = [...new Set(chosen === '' ? values : [...values, chosen])].toSorted();
+    return (
+      <label>
+        {label}
+        <select value={chosen} onChange={({ currentTarget }) => set(name, currentTarget.value)}>
+          <option value="">any</option>
+          {options.map((option) => (
+            <option key={option} value={option}>
+              {option}
+            </option>
+          ))}
+        </select>
+      </label>
+    );
+  };
+  return (
+    <form class="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+      <label class="wide">
+        Search
+        <input
+          type="search"
+          defaultValue={filter.match ?? ''}
+          placeholder="rollout, build, collector, reason"
+          autocomplete="off"
+          onInput={({ currentTarget }) => set('match', currentTarget.value.trim())}
+        />
+      </label>
+      {choice(
+        'who',
+        'Who',
+        entries.map(({ by }) => by),
+      )}
+      {choice(
+        'what',
+        'What',
+        entries.map(({ event }) => event),
+      )}
+    </form>
+  );
+}
+
+function Row({ at, by, event, subject, reason }: AuditEntry) {
+  return (
+    <tr>
+      <td>
+        <Time at={at} />
+      </td>
+      <td>
+        <bdi>{by}</bdi>
+      </td>
+      <td class={`name ${toneOf(event.split('.').at(-1) ?? '')}`}>{event}</td>
+      <td>
+        <Subject event={event} subject={subject} />
+      </td>
+      <td>
+        <bdi>{reason}</bdi>
+      </td>
+    </tr>
+  );
+}
+
+/** A rollout is a link; its wave follows. */
+function Subject({ event, subject }: Pick<AuditEntry, 'event' | 'subject'>) {
+  const [rollout = '', ...others] = subject.split(' ');
+  if (!event.startsWith('rollout.') && !event.startsWith('wave.')) return <bdi>{subject}</bdi>;
+  return (
+    <>
+      <a href={linkTo.rollout(rollout)}>{rollout}</a> {others.join(' ')}
+    </>
+  );
+}
