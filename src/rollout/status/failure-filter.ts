@@ -4,6 +4,7 @@ import { upgradeWords } from '../messages/upgrade-reasons.ts';
 import type { Upgrade, UpgradeState } from '../model/upgrade.ts';
 import { failureClassOf } from '../model/upgrade-figures.ts';
 import type { FailedSummary } from '../verbs/refusal.ts';
+import { containsInOrder } from './find-upgrades.ts';
 
 /** A failed upgrade as the API shows it. */
 export interface ShownFailure {
@@ -26,17 +27,21 @@ export function makeFailureFilter(text: string): (upgrade: Upgrade) => boolean {
 
 /**
  * Makes the filter for the argument of `retry --class`: the name of a failure class, or else a state or a part of the
- * reason as `status` and `explain` show it. Case, spaces and dashes are ignored: `time-out` is `timedOut`.
+ * reason as `status` and `explain` show it, where `…` matches anything. Case, spaces and dashes are ignored: `time-out` is
+ * `timedOut`.
  */
 export function makeShownFilter(text: string): (failure: ShownFailure) => boolean {
   const wanted = normalize(text);
   const named = upgradeFailureClasses.find((each) => normalize(each) === wanted);
   if (named !== undefined) return ({ failureClass }) => failureClass === named;
   const isTimeOut = wanted === 'timeout';
+  const parts = wanted.split('…').filter((part) => part !== '');
   return ({ state, failureClass, reason }) => {
     if (failureClass === null) return false;
     if (isTimeOut && failureClass === 'timedOut') return true;
-    return normalize(state) === wanted || normalize(reason ?? '').includes(wanted);
+    return (
+      normalize(state) === wanted || (parts.length > 0 && containsInOrder(normalize(reason ?? ''), parts))
+    );
   };
 }
 

@@ -67,7 +67,8 @@ function spaced(text: string): string {
   return text.trim().replace(/\s+/gu, ' ').toLowerCase();
 }
 
-function containsInOrder(text: string, parts: readonly string[]): boolean {
+/** Whether a text has all parts, one after the other. */
+export function containsInOrder(text: string, parts: readonly string[]): boolean {
   let from = 0;
   for (const part of parts) {
     const at = text.indexOf(part, from);

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { formatDuration } from '../../../base/time.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { type AnswerOf, call } from '../parts/call.ts';
 import { holds } from '../parts/live.ts';
 import { useReading } from '../parts/reading.ts';
@@ -42,13 +43,12 @@ export function CollectorView({ collector }: { readonly collector: string }) {
           id {collectorId} · runs build <b>{build}</b>
         </p>
         <div class="verbs">
-          <button
-            type="button"
+          <ActButton
             class={held === undefined ? undefined : 'primary'}
             onClick={() => askTo(String(collectorId), `collector ${collectorName}`, again)}
           >
             {held === undefined ? 'hold' : 'release'}
-          </button>
+          </ActButton>
         </div>
       </header>
       {error}

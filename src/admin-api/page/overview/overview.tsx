@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { needWords } from '../../../rollout/messages/needs.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { call, type Policies, type Rollout } from '../parts/call.ts';
 import { heardAt, policies, rollouts } from '../parts/live.ts';
 import { byNeed, currentWave, endWords } from '../parts/needs.ts';
@@ -152,9 +153,9 @@ function PolicyRow({ policy, rollout, scan }: Row) {
       <p class="need">{needWords(rollout)}</p>
       {due === undefined ? null : (
         <div class="verbs">
-          <button type="button" class="primary" onClick={() => askVerb(due, rollout)}>
+          <ActButton class="primary" onClick={() => askVerb(due, rollout)}>
             {labelOf(due, rollout)}
-          </button>
+          </ActButton>
         </div>
       )}
     </li>

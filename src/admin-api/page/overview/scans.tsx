@@ -3,6 +3,7 @@ import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
 import { planWords } from '../../../rollout/messages/plans.ts';
 import { sentence } from '../../../rollout/messages/sentences.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { type AnswerOf, call, type Policies } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { policies } from '../parts/live.ts';
@@ -39,9 +40,7 @@ export function PolicyScans() {
         ))}
       </ul>
       <p class="verbs">
-        <button type="button" onClick={askReload}>
-          reload the config file
-        </button>
+        <ActButton onClick={askReload}>reload the config file</ActButton>
       </p>
     </section>
   );
@@ -69,9 +68,9 @@ function ScanRow({ policy, lastScan, nextScanAt, config }: Policy) {
           <TimeAfter words=", next " at={nextScanAt} />
         </span>
       </span>
-      <button type="button" aria-label={`start ${policy}`} onClick={() => askStart(policy)}>
+      <ActButton aria-label={`start ${policy}`} onClick={() => askStart(policy)}>
         start …
-      </button>
+      </ActButton>
     </li>
   );
 }

@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { me } from './live.ts';
 import { wordsOf } from './reading.ts';
 
 /** A question before anything is sent. Its numbers are those of the moment in which it was opened. */
@@ -42,20 +41,7 @@ export function OpenDialog() {
   const onClosed = () => {
     if (asked.value === open) asked.value = undefined;
   };
-  const shown = me.value.role === 'operator' ? question : forOperators(question);
-  return <Dialog key={number} {...shown} onClosed={onClosed} />;
-}
-
-/** A viewer sees what a button would do, and that only an operator may use it. */
-function forOperators({ prepare, typed: _name, ...question }: Question): Question {
-  const who = me.value.name === null ? 'You are' : `${me.value.name}, you are`;
-  // A preview costs requests to the service, so only operators get one.
-  const content = prepare === undefined ? question.content : <p>An operator sees here what it would do.</p>;
-  return {
-    ...question,
-    content,
-    outdated: () => `${who} a ${me.value.role} and may change nothing. Ask an operator.`,
-  };
+  return <Dialog key={number} {...question} onClosed={onClosed} />;
 }
 
 function Dialog({
@@ -137,7 +123,7 @@ function Dialog({
         </p>
         <div class="verbs">
           <button type="button" onClick={() => element.current?.close()}>
-            {outcome === '' ? 'back' : 'close'}
+            {outcome === '' ? 'cancel' : 'close'}
           </button>
           {outcome === '' ? (
             <button type="submit" class={isStopping ? 'primary bad' : 'primary'} disabled={!isReady}>

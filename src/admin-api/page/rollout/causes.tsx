@@ -1,11 +1,14 @@
-import type { Cause, CauseGroup } from '../../../contract/admin/rollout-status.ts';
+import type { Cause, CauseGroup, SharedAttribute } from '../../../contract/admin/rollout-status.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeWords, unweighedWords } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
-import { Badge } from '../parts/tones.tsx';
+import { Badge, counted } from '../parts/tones.tsx';
+import { askHold } from '../verbs/held.tsx';
+import { askVerb, explainsMost } from '../verbs/verb-dialogs.tsx';
 
 const titles: Readonly<Record<CauseGroup['of'], string>> = {
   failed: 'Failed',
@@ -17,7 +20,6 @@ const titles: Readonly<Record<CauseGroup['of'], string>> = {
 /** Why upgrades failed, wait, or were withdrawn. Each cause leads to its collectors. */
 export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
   if (rollout.causes.length === 0) return null;
-  const holdCommand = holdCommandOf(rollout);
   return (
     <section class="card" aria-labelledby="causes">
       <h2 id="causes">Causes</h2>
@@ -32,12 +34,7 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
             Show them
           </a>
           .
-          {holdCommand === undefined ? null : (
-            <>
-              {' '}
-              To hold them alone: <code>{holdCommand}</code>
-            </>
-          )}
+          <HoldGroup rollout={rollout} shared={rollout.sharedAttribute} />
         </p>
       )}
       {rollout.unweighedFields.length === 0 || rollout.sharedAttribute !== null ? null : (
@@ -50,7 +47,7 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
           </h3>
           <ul class="rows counts">
             {causes.map((cause) => (
-              <CauseRow key={`${cause.kind} ${cause.text}`} cause={cause} of={of} rolloutId={rollout.id} />
+              <CauseRow key={`${cause.kind} ${cause.text}`} cause={cause} of={of} rollout={rollout} />
             ))}
             {others.count === 0 ? null : (
               <li class="quiet">
@@ -73,10 +70,32 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
 interface CauseRowProps {
   readonly cause: Cause;
   readonly of: CauseGroup['of'];
-  readonly rolloutId: string;
+  readonly rollout: Rollout;
 }
 
-function CauseRow({ cause, of, rolloutId }: CauseRowProps) {
+/** Holds the collectors that explain the failures; the command does the same. */
+function HoldGroup({ rollout, shared }: { readonly rollout: Rollout; readonly shared: SharedAttribute }) {
+  const command = holdCommandOf(rollout);
+  if (command === undefined) return null;
+  const name = formatAttributes(shared.attributes);
+  const count = Math.round(shared.share * rollout.planned);
+  return (
+    <>
+      {' '}
+      <ActButton
+        class={explainsMost(rollout) ? 'primary' : undefined}
+        onClick={() => askHold(name, `the ${counted(count, 'collector')} with ${name}`)}
+      >
+        hold these {count.toLocaleString('en')}
+      </ActButton>{' '}
+      <span class="quiet small">
+        or <code>{command}</code>
+      </span>
+    </>
+  );
+}
+
+function CauseRow({ cause, of, rollout }: CauseRowProps) {
   const { kind, text, count, strata, otherStrata, names } = cause;
   const where = strata.map((stratum) => `${stratum.label} ×${stratum.count}`);
   if (otherStrata.strata > 0) where.push(`${otherStrata.strata} more strata ×${otherStrata.count}`);
@@ -85,7 +104,7 @@ function CauseRow({ cause, of, rolloutId }: CauseRowProps) {
     <li>
       <b>{count.toLocaleString('en')}</b>
       <span>
-        <Badge name={kind} /> <a href={linkTo.collectors(rolloutId, filter)}>{text || 'no reason given'}</a>
+        <Badge name={kind} /> <a href={linkTo.collectors(rollout.id, filter)}>{text || 'no reason given'}</a>
         <span class="quiet small block">
           {where.join(', ')}
           {where.length > 0 ? ': ' : ''}
@@ -98,6 +117,14 @@ function CauseRow({ cause, of, rolloutId }: CauseRowProps) {
           {count > names.length ? ', …' : ''}
         </span>
       </span>
+      {of === 'failed' && text !== '' && rollout.verbs.includes('retry') ? (
+        <ActButton
+          aria-label={`retry these ${count}: ${text}`}
+          onClick={() => askVerb('retry', rollout, text)}
+        >
+          retry these
+        </ActButton>
+      ) : null}
     </li>
   );
 }

@@ -1,3 +1,4 @@
+import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
 import { ByWhom, TimeAfter } from '../parts/time.tsx';
 import { counted } from '../parts/tones.tsx';
@@ -73,9 +74,7 @@ function HoldNote({ what, subject, held }: HeldProps) {
   return (
     <p class="note bad">
       Held: <bdi>{what}</bdi>: {held.reason} <ByWhom {...held} />{' '}
-      <button type="button" onClick={() => askRelease(subject, what)}>
-        release {what}
-      </button>
+      <ActButton onClick={() => askRelease(subject, what)}>release {what}</ActButton>
     </p>
   );
 }

@@ -1,3 +1,4 @@
+import { ActButton } from '../parts/act-button.tsx';
 import { call } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { holds } from '../parts/live.ts';
@@ -70,9 +71,9 @@ function HeldRow({ what, subject, link, held }: HeldProps & { readonly link?: st
       <span>
         {held.reason} <ByWhom {...held} />
       </span>
-      <button type="button" onClick={() => askRelease(subject, what)} aria-label={`release ${what}`}>
+      <ActButton onClick={() => askRelease(subject, what)} aria-label={`release ${what}`}>
         release
-      </button>
+      </ActButton>
     </li>
   );
 }

@@ -2,6 +2,8 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { consequenceWords } from '../../../rollout/messages/consequences.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
+import { holdCommandOf } from '../../../rollout/status/command-for.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { call, type Rollout, type Verb, type Wave } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
@@ -18,24 +20,30 @@ export function VerbButtons({ rollout }: { readonly rollout: Rollout }) {
   return (
     <div class="verbs">
       {[...(due === undefined ? [] : [due]), ...others].map((each) => (
-        <button
+        <ActButton
           key={each}
-          type="button"
           class={each === due ? 'primary' : stopping.includes(each) ? 'bad' : undefined}
           aria-label={`${labelOf(each, rollout)} of ${rollout.id}`}
           onClick={() => askVerb(each, rollout)}
         >
           {labelOf(each, rollout)}
-        </button>
+        </ActButton>
       ))}
     </div>
   );
 }
 
-/** The action that the rollout needs in order to continue. */
+/** The action that the rollout needs in order to continue. A group that explains most failures has to be held first. */
 export function dueVerb(rollout: Rollout): Verb | undefined {
   if (!rollout.headline.needsPerson) return undefined;
-  return (['approve', 'resume'] as const).find((each) => rollout.verbs.includes(each));
+  if (rollout.verbs.includes('approve')) return 'approve';
+  return rollout.verbs.includes('resume') && !explainsMost(rollout) ? 'resume' : undefined;
+}
+
+/** Whether one group of collectors, which is not held yet, explains more than half of the failures. */
+export function explainsMost(rollout: Rollout): boolean {
+  const { sharedAttribute: shared } = rollout;
+  return shared !== null && holdCommandOf(rollout) !== undefined && shared.failed > shared.elsewhere.failed;
 }
 
 export function labelOf(verb: Verb, rollout: Rollout): string {
@@ -55,8 +63,9 @@ export function labelOf(verb: Verb, rollout: Rollout): string {
   }
 }
 
-export function askVerb(verb: Verb, rollout: Rollout): void {
-  const { form, send, prepare, typed } = deeds[verb](rollout);
+/** @param chosen for `retry`: the class or the words of the failures that are chosen first */
+export function askVerb(verb: Verb, rollout: Rollout, chosen = ''): void {
+  const { form, send, prepare, typed } = deeds[verb](rollout, chosen);
   const reader = {
     now: Date.now(),
     showAt: (at: number) => timeWords(at),
@@ -87,7 +96,7 @@ function outdatedWords(verb: Verb, before: Rollout): string {
   if (now === undefined) return '';
   const isLegal = now.verbs.includes(verb);
   if (isLegal && (verb === 'retry' || labelOf(verb, now) === labelOf(verb, before))) return '';
-  return `Somebody else acted, or the rollout continued. It is now: ${now.reason}. Go back to see what can be done.`;
+  return `Somebody else acted, or the rollout continued. It is now: ${now.reason}. Close this to see what can be done.`;
 }
 
 interface Deed {
@@ -98,7 +107,7 @@ interface Deed {
   readonly send: (reason: string) => Promise<Rollout>;
 }
 
-const deeds: { readonly [Name in Verb]: (rollout: Rollout) => Deed } = {
+const deeds: { readonly [Name in Verb]: (rollout: Rollout, chosen: string) => Deed } = {
   pause: ({ id }) => ({
     send: (reason) => call('pauseRollout', { params: { id }, body: { reason } }),
   }),
@@ -133,15 +142,15 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout) => Deed } = {
         call('rollBackRollout', { params: { id: rollout.id }, body: { reason, ...preview.confirmed() } }),
     };
   },
-  retry: (rollout) => {
+  retry: (rollout, chosen) => {
     const failed = failedOf(rollout.counts);
-    const failureClass = signal('');
-    const classes = failureClassesOf(rollout);
+    const failureClass = signal(chosen);
+    const classes = [...new Set([...failureClassesOf(rollout), ...(chosen === '' ? [] : [chosen])])];
     return {
       form: (
         <label>
           Which failures
-          <select onChange={({ currentTarget }) => (failureClass.value = currentTarget.value)}>
+          <select value={chosen} onChange={({ currentTarget }) => (failureClass.value = currentTarget.value)}>
             <option value="">all {failed}</option>
             {classes.map((each) => (
               <option key={each} value={each}>

@@ -27,6 +27,7 @@ import {
   worldRollouts,
 } from '../../../support/page/page-world.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
+import { aCause } from '../../../support/status-parts.ts';
 
 /** Advances the page's own clock until a condition holds. */
 async function inTime(page: Page, isSo: () => Promise<boolean>): Promise<void> {
@@ -375,22 +376,69 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByLabel('Token').waitFor();
   });
 
-  it('shows a viewer what a verb would do, and that only an operator may run it', async () => {
+  it('shows a viewer everything but buttons that change something, and the role', async () => {
     const token = 'token-of-mia-0123456789';
     const { url } = await serve(worldRollouts, { tokens: [{ name: 'mia', role: 'viewer', token }] });
     const page = await open(url);
     await page.getByLabel('Token').fill(token);
     await page.keyboard.press('Enter');
     await page.getByText('mia · viewer').waitFor();
-    await page.getByRole('button', { name: 'approve wave rest' }).click();
-    await page.getByText('mia, you are a viewer and may change nothing. Ask an operator.').waitFor();
-    expect(await page.getByRole('dialog').getByRole('button', { name: 'approve' }).isDisabled()).toBe(true);
-    await page.keyboard.press('Escape');
-    await page
-      .getByRole('button', { name: /^start / })
-      .first()
-      .click();
-    await page.getByText('An operator sees here what it would do.').waitFor();
+    for (const path of ['', `rollouts/${waiting}`, 'collectors/2']) {
+      await page.goto(`${url}/#/${path}`);
+      await page.locator('.need').first().waitFor();
+      const buttons = await page.getByRole('button').allTextContents();
+      expect(buttons.filter((text) => !['sign out', 'HTML', 'Markdown'].includes(text))).toEqual([]);
+    }
+  });
+
+  it('offers to hold the group that explains most failures before it offers to resume', async () => {
+    const { operations, page } = await openRollout({
+      ...{
+        state: 'held',
+        headline: { kind: 'held', needsPerson: true },
+        verbs: ['resume', 'abort', 'retry'],
+      },
+      planned: 240,
+      causes: [
+        {
+          ...{ of: 'failed', total: 7, others: { count: 0, causes: 0, unread: 0 } },
+          causes: [aCause({ count: 7 })],
+        },
+      ],
+      sharedAttribute: {
+        attributes: [{ key: 'osName', value: 'Windows*' }],
+        ...{ failed: 6, tried: 20, elsewhere: { failed: 1, tried: 90 }, share: 0.7 },
+      },
+    });
+    const button = page.getByRole('button', { name: 'hold these 168' });
+    expect(await button.getAttribute('class')).toBe('primary');
+    expect(await page.getByRole('button', { name: /^resume/ }).getAttribute('class')).not.toBe('primary');
+    await button.click();
+    await page.getByText('Hold the 168 collectors with osName=Windows*').waitFor();
+    await page.getByRole('dialog').getByLabel('Reason').fill('files in use');
+    await page.getByRole('dialog').getByRole('button', { name: 'hold' }).click();
+    await expect
+      .poll(() => operations.holdRequests)
+      .toMatchObject([{ did: 'hold', subject: 'osName=Windows*', reason: 'files in use' }]);
+  });
+
+  it('retries the failures of one cause', async () => {
+    const text = 'permission denied: cannot write …';
+    const { operations, page } = await openRollout({
+      ...{ counts: countsOf({ failed: 9, timedOut: 2 }), verbs: ['retry'] },
+      causes: [
+        {
+          ...{ of: 'failed', total: 11, others: { count: 0, causes: 0, unread: 0 } },
+          causes: [aCause({ kind: 'failed', text, count: 9 })],
+        },
+      ],
+    });
+    await page.getByRole('button', { name: 'retry these 9: permission denied' }).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('rights are back');
+    await page.getByRole('dialog').getByRole('button', { name: 'retry' }).click();
+    await expect
+      .poll(() => operations.requests)
+      .toMatchObject([{ verb: 'retry', failed: 11, failureClass: text }]);
   });
 
   it('searches 100,000 collectors, and draws only the visible ones', async () => {

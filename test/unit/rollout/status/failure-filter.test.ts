@@ -31,6 +31,11 @@ describe('the word given with `retry --class`', () => {
     ['failed', [disabled, noSpace, slow]],
     ['No space left', [noSpace]],
     ['no end within 35m', [timedOut]],
+    // As the text of a cause, whose upgrades differ there.
+    ['attempt … of 3: …', [noSpace, slow]],
+    ['attempt … space', [noSpace]],
+    ['space … attempt', []],
+    ['…', []],
   ])('%j means what is shown so', (word, meant) => {
     expect(failed.filter(makeFailureFilter(word))).toEqual(meant);
   });
