@@ -32,7 +32,7 @@ export function Badge({ name }: { readonly name: string }) {
   return <span class={`badge ${toneOf(name)}`}>{stateWords(name)}</span>;
 }
 
-/** `1 collector`, `2 collectors`, `1,215 collectors` */
-export function counted(count: number, one: string): string {
-  return `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
+/** `1 collector`, `2 collectors`, `1,215 collectors`. @param several default: with an `s` */
+export function counted(count: number, one: string, several = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
 }

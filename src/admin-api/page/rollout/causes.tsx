@@ -116,15 +116,15 @@ function CauseRow({ cause, of, rollout }: CauseRowProps) {
           ))}
           {count > names.length ? ', …' : ''}
         </span>
+        {of === 'failed' && text !== '' && rollout.verbs.includes('retry') ? (
+          <ActButton
+            aria-label={`retry these ${count}: ${text}`}
+            onClick={() => askVerb('retry', rollout, text)}
+          >
+            retry these
+          </ActButton>
+        ) : null}
       </span>
-      {of === 'failed' && text !== '' && rollout.verbs.includes('retry') ? (
-        <ActButton
-          aria-label={`retry these ${count}: ${text}`}
-          onClick={() => askVerb('retry', rollout, text)}
-        >
-          retry these
-        </ActButton>
-      ) : null}
     </li>
   );
 }

@@ -28,7 +28,7 @@ export function RolloutView({ id }: { readonly id: string }) {
     return <p class="empty">{problem === '' ? 'loading …' : `There is no rollout ${id}: ${problem}.`}</p>;
   const course = details?.course;
   return (
-    <article aria-labelledby="rollout">
+    <article class="rollout" aria-labelledby="rollout">
       <header class="title">
         <h2 id="rollout">
           <bdi>{rollout.policy}</bdi>
@@ -38,27 +38,31 @@ export function RolloutView({ id }: { readonly id: string }) {
           <bdi>{id}</bdi> · {rollout.fromBuilds.join(', ')} → <b>{rollout.targetBuild}</b>
         </p>
       </header>
-      <section
-        class={rollout.headline.needsPerson ? 'card now needs' : 'card now'}
-        aria-label="What to do now"
-      >
-        <p class="need">{needWords(rollout)}</p>
-        <VerbButtons rollout={rollout} />
-        <Bar counts={rollout.counts} size={rollout.planned} />
-        <Key counts={rollout.counts} rolloutId={id} />
-        <Notes rollout={rollout} />
-      </section>
-      <section class="card" aria-labelledby="waves">
-        <h2 id="waves">Waves</h2>
-        <Timeline rollout={rollout} course={course} />
-        <Waves rollout={rollout} course={course} />
-      </section>
-      <CauseGroups rollout={rollout} />
-      {course === undefined ? null : <OverTime rollout={rollout} course={course} />}
-      {course === undefined ? null : <StrataMap rollout={rollout} course={course} />}
-      <Plan rollout={rollout} />
-      <Events events={details?.events ?? []} counts={course?.eventCounts ?? []} />
-      <SaveReport id={id} />
+      <div class="side">
+        <section
+          class={rollout.headline.needsPerson ? 'card now needs' : 'card now'}
+          aria-label="What to do now"
+        >
+          <p class="need">{needWords(rollout)}</p>
+          <VerbButtons rollout={rollout} />
+          <Bar counts={rollout.counts} size={rollout.planned} />
+          <Key counts={rollout.counts} rolloutId={id} />
+          <Notes rollout={rollout} />
+        </section>
+        <CauseGroups rollout={rollout} />
+      </div>
+      <div>
+        <section class="card" aria-labelledby="waves">
+          <h2 id="waves">Waves</h2>
+          <Timeline rollout={rollout} course={course} />
+          <Waves rollout={rollout} course={course} />
+        </section>
+        {course === undefined ? null : <StrataMap rollout={rollout} course={course} />}
+        {course === undefined ? null : <OverTime rollout={rollout} course={course} />}
+        <Plan rollout={rollout} />
+        <Events events={details?.events ?? []} counts={course?.eventCounts ?? []} />
+        <SaveReport id={id} />
+      </div>
     </article>
   );
 }
