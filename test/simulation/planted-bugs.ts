@@ -156,8 +156,11 @@ const plants = {
       ...store,
       loadRollout: changed(store.loadRollout, (rollout) => ({
         ...rollout,
-        drift: { from: '', joined: 0, left: 0, change: { target: null, joined: [], left: [] } },
-        fleetReadAt: Number.POSITIVE_INFINITY,
+        plan: {
+          ...rollout.plan,
+          drift: { from: '', joined: 0, left: 0, change: { target: null, joined: [], left: [] } },
+          fleetReadAt: Number.POSITIVE_INFINITY,
+        },
       })),
     }),
   },
@@ -167,11 +170,8 @@ const plants = {
     store: (store) =>
       withRollout(
         store,
-        (rollout) => ({ ...rollout, heldStrata: [] }),
-        (seen, { heldStrata }) => ({
-          ...seen,
-          heldStrata: seen.heldStrata.length === 0 ? heldStrata : seen.heldStrata,
-        }),
+        (rollout) => withHeld(rollout, []),
+        (seen, { strata }) => withHeld(seen, seen.strata.held.length === 0 ? strata.held : seen.strata.held),
       ),
   },
   gateUnasked: { firstSeed: 7, store: (store) => withWaves(store, (wave) => ({ ...wave, gates: [] })) },
@@ -268,7 +268,10 @@ const plants = {
     firstSeed: 2799,
     in: 'lead',
     store: (store) =>
-      withView(store, ({ rollout: { heldFor: _heldFor, ...rollout }, ...view }) => ({ ...view, rollout })),
+      withView(store, ({ rollout, ...view }) => ({
+        ...view,
+        rollout: { ...rollout, hold: rollout.hold && { number: rollout.hold.number } },
+      })),
   },
   accountIgnored: { firstSeed: 36 },
   refusalBelieved: {
@@ -298,7 +301,7 @@ const plants = {
     store: (store) => ({
       ...withRollout(
         store,
-        ({ inventory: _inventory, ...rollout }) => rollout,
+        (rollout) => ({ ...rollout, inventory: { ...rollout.inventory, baseline: null } }),
         (seen) => seen,
       ),
       listMemberIds: async () => [],
@@ -363,7 +366,7 @@ const plants = {
       const waits = rollout.waves.find(({ state }) => state === 'awaitingApproval');
       return rollout.state !== 'awaitingApproval' && waits !== undefined
         ? { verb: 'approve', wave: waits.name, rolloutId, by, reason }
-        : { verb: 'approve', planHash: rollout.planHash, rolloutId, by, reason };
+        : { verb: 'approve', planHash: rollout.plan.hash, rolloutId, by, reason };
     },
   },
   rollbackAtOnce: {
@@ -405,20 +408,19 @@ const plants = {
     store: (store) =>
       withRollout(
         store,
-        (rollout) => ({
-          ...rollout,
-          heldStrata: rollout.heldStrata.filter(({ attributes }) => attributes === undefined),
-        }),
-        (seen, { heldStrata }) => ({
-          ...seen,
-          heldStrata: [
-            ...seen.heldStrata,
-            ...heldStrata.filter(
+        (rollout) =>
+          withHeld(
+            rollout,
+            rollout.strata.held.filter(({ attributes }) => attributes === undefined),
+          ),
+        (seen, { strata }) =>
+          withHeld(seen, [
+            ...seen.strata.held,
+            ...strata.held.filter(
               ({ label, attributes }) =>
-                attributes !== undefined && !seen.heldStrata.some((each) => each.label === label),
+                attributes !== undefined && !seen.strata.held.some((each) => each.label === label),
             ),
-          ],
-        }),
+          ]),
       ),
   },
   putBackWithoutWait: {
@@ -680,6 +682,10 @@ function changed<Args extends readonly unknown[], Result>(
     const result = await load(...args);
     return result === undefined ? undefined : change(result);
   };
+}
+
+function withHeld(rollout: Rollout, held: Rollout['strata']['held']): Rollout {
+  return { ...rollout, strata: { ...rollout.strata, held } };
 }
 
 function withView(store: RolloutStore, change: (view: StoredView) => StoredView): RolloutStore {

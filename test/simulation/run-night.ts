@@ -280,7 +280,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     emptyStore: () => {
       const outages = [...seen.all.values()].map(({ rollout }) => rollout);
       for (const rollout of outages.filter(({ kind }) => kind === 'upgrade')) {
-        if (wasStopped(rollout, rollout.targetBuild)) stoppedAndLost.set(rollout.policy.name, rollout);
+        if (wasStopped(rollout, rollout.plan.targetBuild)) stoppedAndLost.set(rollout.policy.name, rollout);
         else stoppedAndLost.delete(rollout.policy.name);
       }
       storeInstances += 1;
@@ -588,11 +588,11 @@ function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>): bool
   if (rollout.endedAt !== null) return true;
   if (rollout.state === 'awaitingApproval') return true;
   // It waits for a plausible inventory, and is held when none comes.
-  if (rollout.state === 'running' && rollout.implausibleInventory !== undefined) return false;
+  if (rollout.state === 'running' && rollout.inventory.implausible !== null) return false;
   if (rollout.state === 'held' || rollout.state === 'paused') return isQuiet(of);
   if (rollout.state === 'rollingBack') {
-    if (rollout.implausibleInventory !== undefined && rollout.rollbackId === null) return isQuiet(of);
-    const rollback = all.get(rollout.rollbackId ?? '');
+    if (rollout.inventory.implausible !== null && rollout.rollback.startedAs === null) return isQuiet(of);
+    const rollback = all.get(rollout.rollback.startedAs ?? '');
     return rollback !== undefined && rollback.rollout.endedAt === null && isResting(rollback, all);
   }
   return isQuiet(of) && rollout.waves.find(({ state }) => state !== 'passed')?.state === 'awaitingApproval';

@@ -5,12 +5,18 @@ import { emptyCounts } from '../../src/rollout/decision/assess.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { Policy, TargetRule, WaveRule } from '../../src/rollout/model/policy.ts';
-import type {
-  Rollout,
-  RolloutView,
-  StratumSummary,
-  Wave,
-  WaveSummary,
+import {
+  noRollback,
+  type Rollout,
+  type RolloutHold,
+  type RolloutInventory,
+  type RolloutPlan,
+  type RolloutRollback,
+  type RolloutStrata,
+  type RolloutView,
+  type StratumSummary,
+  type Wave,
+  type WaveSummary,
 } from '../../src/rollout/model/rollout.ts';
 import type {
   ProgressIn,
@@ -219,41 +225,62 @@ export function aWave(changes: Partial<Wave> = {}): Wave {
   };
 }
 
-export function aRollout(changes: Partial<Rollout> = {}): Rollout {
-  const { state = 'running', policy = aPolicy(), rev = 1 } = changes;
+/** Changes of a rollout. Those of its groups may be partial. */
+export type RolloutChanges = Omit<Partial<Rollout>, 'plan' | 'hold' | 'strata' | 'inventory' | 'rollback'> & {
+  readonly plan?: Partial<RolloutPlan>;
+  readonly hold?: Partial<RolloutHold> | null;
+  readonly strata?: Partial<RolloutStrata>;
+  readonly inventory?: Partial<RolloutInventory>;
+  readonly rollback?: Partial<RolloutRollback>;
+};
+
+export function changedRollout(rollout: Rollout, changes: RolloutChanges): Rollout {
+  const { hold = rollout.hold } = changes;
   return {
+    ...rollout,
+    ...changes,
+    plan: { ...rollout.plan, ...changes.plan },
+    hold: hold && { number: rollout.rev, ...rollout.hold, ...hold },
+    strata: { ...rollout.strata, ...changes.strata },
+    inventory: { ...rollout.inventory, ...changes.inventory },
+    rollback: { ...rollout.rollback, ...changes.rollback },
+  };
+}
+
+export function aRollout(changes: RolloutChanges = {}): Rollout {
+  const { state = 'running', policy = aPolicy(), rev = 1 } = changes;
+  const rollout: Rollout = {
     id: 'production-20260302-1',
     kind: 'upgrade',
-    rollbackOf: null,
-    rollbackId: null,
     policy,
     config: { generation: 0, changes: 0 },
-    targetBuild,
-    backTo: [],
-    leftBehind: [],
-    fromBuilds: [oldBuild],
-    fromCounts: [],
-    planHash: '7f3a',
-    groupsRev: 1,
-    knowsZones: needsCollectorZone(policy),
     startedBy: 'schedule',
     createdAt: startedAt,
-    fleetReadAt: startedAt,
-    fleetSize: 10,
+    plan: {
+      hash: '7f3a',
+      targetBuild,
+      fromBuilds: [oldBuild],
+      fromCounts: [],
+      leftOut: [],
+      unweighedFields: [],
+      groupsRev: 1,
+      knowsZones: needsCollectorZone(policy),
+      fleetReadAt: startedAt,
+      fleetSize: 10,
+      drift: null,
+    },
     state,
     reason: askedFor(''),
-    hold: state === 'held' || state === 'paused' ? rev : null,
+    hold: state === 'held' || state === 'paused' ? { number: rev } : null,
     waves: [aWave()],
-    heldStrata: [],
-    acknowledgedStrata: [],
-    endsWithoutHeld: false,
-    drift: null,
-    leftOut: [],
+    strata: { held: [], acknowledged: [], endsWithoutHeld: false },
+    inventory: { baseline: null, implausible: null },
+    rollback: noRollback,
     endedAt: null,
     accountMarks: [],
     rev,
-    ...changes,
   };
+  return changedRollout(rollout, changes);
 }
 
 export function aSummary(

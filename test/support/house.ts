@@ -18,6 +18,8 @@ import {
   anUpgrade,
   aRollout,
   because,
+  changedRollout,
+  type RolloutChanges,
   someGroups,
   startedAt,
   targetBuild,
@@ -82,10 +84,10 @@ export async function freeze(
 export async function save(
   store: MemoryRolloutStore,
   rollout: Rollout,
-  changes: Partial<Rollout>,
+  changes: RolloutChanges,
   fence: number | null = null,
 ) {
-  const next = { ...rollout, ...changes, rev: rollout.rev + 1 };
+  const next = { ...changedRollout(rollout, changes), rev: rollout.rev + 1 };
   return store.saveRollout({ rollout: next, expectedRev: rollout.rev, events: [], brake: 'set' }, fence);
 }
 

@@ -50,8 +50,10 @@ export const verbSituations: fc.Arbitrary<RolloutView> = fc
       rollout: {
         state,
         kind,
-        rollbackOf: kind === 'rollback' ? 'production-20260302-0' : null,
-        rollbackId: state === 'rollingBack' || state === 'rolledBack' ? given.rollbackId : null,
+        rollback: {
+          original: kind === 'rollback' ? 'production-20260302-0' : null,
+          startedAs: state === 'rollingBack' || state === 'rolledBack' ? given.rollbackId : null,
+        },
         endedAt: isRolloutEnd(state) && given.isOver ? startedAt : null,
       },
       buildHold: given.isBuildHeld ? { build: '19.536-4', by: 'ann', reason: '', at: startedAt } : null,

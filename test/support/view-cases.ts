@@ -23,6 +23,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  type RolloutChanges,
   someGroups,
   startedAt,
 } from './builders.ts';
@@ -42,7 +43,7 @@ export interface WaveCase {
 export interface ViewCase extends Partial<Omit<RolloutView, 'rollout' | 'waves'>> {
   readonly waves?: readonly WaveCase[];
   readonly policy?: Partial<Policy> | undefined;
-  readonly rollout?: Partial<Rollout> | undefined;
+  readonly rollout?: RolloutChanges | undefined;
 }
 
 /** A view of these waves; without any, of one open wave of ten that are pending. */

@@ -125,7 +125,7 @@ function summaryOf(view: RolloutView, index: number): GateQuestion['summary'] | 
   return {
     rollout: rollout.id,
     policy: rollout.policy.name,
-    targetBuild: rollout.targetBuild,
+    targetBuild: rollout.plan.targetBuild,
     wave: wave.name,
     size: wave.size + wave.joined,
     succeeded,

@@ -22,12 +22,12 @@ export async function moveGroup(
   signal: AbortSignal,
 ): Promise<'done' | 'again'> {
   const { store } = parts;
-  const held = rollout.heldStrata.find((each) => each.label === label);
+  const held = rollout.strata.held.find((each) => each.label === label);
   if (held?.attributes === undefined) return 'done';
   const table = await store.loadAttributes(rollout.id);
   if (table === undefined) return 'again';
   const ids = membersWith(table, held.attributes);
-  const others = otherGroups(rollout.heldStrata, label);
+  const others = otherGroups(rollout.strata.held, label);
   let now: Pick<RolloutView, 'rollout' | 'groups'> = { rollout, groups };
   for (let round = 0; round < roundsMax && !signal.aborted; round += 1) {
     const { upgrades } = await store.loadUpgrades(rollout.id, ids);
@@ -55,7 +55,7 @@ export async function moveGroup(
 
 async function finish(parts: ChangeRolloutParts, rolloutId: string, label: string): Promise<'done'> {
   await changeRollout(parts, rolloutId, 'daemon', (view) =>
-    view.rollout.heldStrata.some((each) => each.label === label && each.unmoved === true)
+    view.rollout.strata.held.some((each) => each.label === label && each.unmoved === true)
       ? { kind: 'groupMoved', at: parts.clock.now(), label, view }
       : undefined,
   );

@@ -105,7 +105,7 @@ async function readSoak(
 ): Promise<SoakReading> {
   const seen = new Map<number, InventoryRow>();
   const gone: Upgrade[] = [];
-  const pages = Math.ceil(rollout.fleetSize / collectorsPerPage);
+  const pages = Math.ceil(rollout.plan.fleetSize / collectorsPerPage);
   let inventory: Inventory | undefined;
   let unseen: string | undefined;
   if (upgrades.length > pages) {

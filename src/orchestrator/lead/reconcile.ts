@@ -180,7 +180,8 @@ async function breach(pass: Pass, action: Extract<Action, { do: 'breach' }>): Pr
   const { parts, view } = pass;
   const { holdsBuild } = action;
   const cause = await withShared(pass, action.cause);
-  const { id, policy, targetBuild } = view.rollout;
+  const { id, policy } = view.rollout;
+  const { targetBuild } = view.rollout.plan;
   const at = nowOf(pass);
   if (holdsBuild && view.buildHold === null) {
     const hold = { build: targetBuild, by: 'daemon', reason: `${id}, ${rolloutReasonWords(cause)}`, at };

@@ -118,13 +118,13 @@ async function nameRollback(
   left: readonly LeftBehind[],
 ): Promise<{ readonly id: string; readonly original: Rollout } | undefined> {
   const { store, clock } = parts;
-  const next = rollout.rollbackId ?? (await nextRolloutId(store, rollout.policy.name, clock.now()));
+  const next = rollout.rollback.startedAs ?? (await nextRolloutId(store, rollout.policy.name, clock.now()));
   let id: string | null = null;
   let original = rollout;
   await changeRollout(parts, rollout.id, 'daemon', (current) => {
     original = current.rollout;
-    id = current.rollout.rollbackId ?? (current.rollout.state === 'rollingBack' ? next : null);
-    if (current.rollout.rollbackId !== null || id === null) return undefined;
+    id = current.rollout.rollback.startedAs ?? (current.rollout.state === 'rollingBack' ? next : null);
+    if (current.rollout.rollback.startedAs !== null || id === null) return undefined;
     return { kind: 'rollbackNamed', at: clock.now(), rollbackId: id, left };
   });
   return id === null ? undefined : { id, original };
@@ -200,13 +200,13 @@ async function findUpgraded(
   if (found.upgraded.size === 0) return { kind: 'found', collectors, left: [] };
   const verdict = await judgeInventory(parts, rollout, found.inventory);
   if (verdict.kind === 'implausible') {
-    const implausible = (await parts.store.loadRollout(rollout.id))?.implausibleInventory;
-    const isOver = implausible !== undefined && isImplausibleTooLong(implausible, parts.clock.now());
+    const implausible = (await parts.store.loadRollout(rollout.id))?.inventory.implausible ?? null;
+    const isOver = implausible !== null && isImplausibleTooLong(implausible, parts.clock.now());
     if (verdict.why.kind === 'empty' || !isOver)
       return {
         kind: 'inconclusive',
         reason: implausibleWords(verdict.why),
-        isNew: rollout.implausibleInventory?.why.kind !== verdict.why.kind,
+        isNew: rollout.inventory.implausible?.why.kind !== verdict.why.kind,
       };
   }
   const unknown: Upgrade[] = [];
@@ -231,8 +231,8 @@ async function rest(parts: RollbackParts, rolloutId: string, signal: AbortSignal
   const rollout = await parts.store.loadRollout(rolloutId);
   const now = parts.clock.now();
   if (rollout === undefined) return 'done';
-  const { implausibleInventory: implausible } = rollout;
-  const continuesInMs = implausible === undefined ? null : (rollbackContinuesAt(implausible) ?? now) - now;
+  const { implausible } = rollout.inventory;
+  const continuesInMs = implausible === null ? null : (rollbackContinuesAt(implausible) ?? now) - now;
   const recheckMs = recheckInventoryMs(rollout, now);
   const isSooner = continuesInMs !== null && continuesInMs > 0 && continuesInMs < recheckMs;
   await parts.sleep(isSooner ? continuesInMs : recheckMs, signal);
@@ -274,13 +274,13 @@ export async function divideUpgraded(
 async function leftBehindBy(
   store: RolloutStore,
   counted: Pick<RolloutView, 'rollout' | 'waves'>,
-): Promise<Rollout['leftBehind']> {
+): Promise<readonly LeftBehind[]> {
   const { rollout } = counted;
   const [failed, withdrawn] = await Promise.all(
     (['failed', 'withdrawn'] as const).map((kind) => store.listMissed(rollout.id, { kind, limit: 3 })),
   );
   return [
-    ...rollout.leftBehind,
+    ...rollout.rollback.leftBehind,
     ...notRolledBack({ kind: 'failed', rollback: rollout.id }, total(counted, isFailed), failed ?? []),
     ...notRolledBack(
       { kind: 'withdrawn', rollback: rollout.id },

@@ -71,7 +71,7 @@ function contextOf({ clock }: ApprovePlanParts, { by, reason }: VerbRequest) {
 /** A request to start a rollback outside its windows applies to the rollback, once it exists. */
 async function redirect({ store }: ApplyVerbParts, request: VerbRequest): Promise<VerbRequest> {
   if (request.verb !== 'rollback' || request.now !== true) return request;
-  const rollbackId = (await store.loadRollout(request.rolloutId))?.rollbackId ?? null;
+  const rollbackId = (await store.loadRollout(request.rolloutId))?.rollback.startedAs ?? null;
   if (rollbackId === null || (await store.loadRollout(rollbackId)) === undefined) return request;
   return { ...request, rolloutId: rollbackId };
 }
@@ -116,8 +116,8 @@ async function noteLeftBehind(
   left: readonly LeftBehind[],
 ): Promise<void> {
   if (left.length === 0) return;
-  await changeRollout(parts, rolloutId, 'daemon', ({ rollout: { state, rollbackId } }) =>
-    state === 'rollingBack' && rollbackId === null
+  await changeRollout(parts, rolloutId, 'daemon', ({ rollout: { state, rollback } }) =>
+    state === 'rollingBack' && rollback.startedAs === null
       ? { kind: 'leftBehindForeseen', at: parts.clock.now(), left }
       : undefined,
   );
@@ -163,7 +163,7 @@ async function refusePlan(
   request: VerbRequest,
 ): Promise<Refusal | undefined> {
   if (request.verb !== 'approve' || 'wave' in request) return undefined;
-  const isAwaited = rollout.state === 'awaitingApproval' && rollout.planHash === request.planHash;
+  const isAwaited = rollout.state === 'awaitingApproval' && rollout.plan.hash === request.planHash;
   return isAwaited ? refuseApproval(parts, rollout) : undefined;
 }
 

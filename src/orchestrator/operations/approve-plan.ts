@@ -36,7 +36,7 @@ export async function refuseApproval(
   signal?: AbortSignal,
 ): Promise<Refusal | undefined> {
   const now = parts.clock.now();
-  if (rollout.drift !== null && now - rollout.fleetReadAt <= shownForMs) return undefined;
+  if (rollout.plan.drift !== null && now - rollout.plan.fleetReadAt <= shownForMs) return undefined;
   const { policy } = rollout;
   const memory = makePlanMemory(parts, {
     policy,
@@ -50,15 +50,16 @@ export async function refuseApproval(
   if (stillRunning !== undefined) return { kind: 'stillRunning', ...stillRunning };
   const verdict = await judgeInventory(parts, rollout, fleet);
   if (verdict.kind === 'implausible') return { kind: 'inventory', why: verdict.why };
-  if (plan.hash === rollout.planHash) return undefined;
+  if (plan.hash === rollout.plan.hash) return undefined;
   const drift = await compare(parts, rollout, plan);
   const { createdAt, startedBy, id, accountMarks, config } = rollout;
   const origin = { id, policy, startedBy, createdAt, fleet, accountMarks, generation: config.generation };
   const frozen = await runInSlices(freezeInSteps(plan, origin), makeTurnBudget(parts.clock));
-  const renewed = {
+  const { plan: renewedPlan, strata } = frozen.rollout;
+  const renewed: Rollout = {
     ...frozen.rollout,
-    drift,
-    heldStrata: heldIn(rollout, frozen.groups),
+    plan: { ...renewedPlan, drift },
+    strata: { ...strata, held: heldIn(rollout, frozen.groups) },
     rev: rollout.rev + 1,
   };
   const event = {
@@ -72,13 +73,13 @@ export async function refuseApproval(
   const saved = await parts.store.replan({ ...frozen, rollout: renewed, events: [event] }, rollout.rev);
   if (saved !== 'saved') return { kind: 'changedMeanwhile' };
   parts.sink.report(event);
-  return { kind: 'planMoved', from: rollout.planHash, to: plan.hash, drift };
+  return { kind: 'planMoved', from: rollout.plan.hash, to: plan.hash, drift };
 }
 
 /** Strata that an operator held in the previous plan stay held. Their labels identify them. */
-function heldIn({ heldStrata }: Rollout, { strata }: PlanGroups): readonly HeldStratum[] {
+function heldIn(rollout: Rollout, { strata }: PlanGroups): readonly HeldStratum[] {
   // A stratum without members may have some in the next plan.
-  return heldStrata.map((held) => ({
+  return rollout.strata.held.map((held) => ({
     ...held,
     ...(held.attributes === undefined ? {} : { unmoved: true as const }),
     stratum: indexOfStratum(strata, held.label),
@@ -107,7 +108,7 @@ async function compare(parts: ApprovePlanParts, rollout: Rollout, plan: Plan): P
   const joined = [...after].flatMap(([id, name]) => (before.has(id) ? [] : [name]));
   const left = [...before].flatMap(([id, name]) => (after.has(id) ? [] : [name]));
   const [someJoined, someLeft] = [joined.slice(0, namesShown), left.slice(0, namesShown)];
-  const target = plan.targetBuild === rollout.targetBuild ? null : plan.targetBuild;
+  const target = plan.targetBuild === rollout.plan.targetBuild ? null : plan.targetBuild;
   const change = { target, joined: someJoined, left: someLeft };
-  return { from: rollout.planHash, joined: joined.length, left: left.length, change };
+  return { from: rollout.plan.hash, joined: joined.length, left: left.length, change };
 }

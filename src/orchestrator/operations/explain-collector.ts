@@ -187,7 +187,7 @@ async function explainFor(
     };
   }
   if (unreadableIn !== undefined && view !== undefined) {
-    const { targetBuild } = view.rollout;
+    const { targetBuild } = view.rollout.plan;
     return {
       ...none,
       kind: 'unreadable',
@@ -260,7 +260,7 @@ async function targetOf(
 ): Promise<TargetChoice | null> {
   const rollout = view?.rollout;
   if (rollout !== undefined && rollout.kind === 'upgrade' && rollout.state !== 'rollingBack')
-    return { kind: 'chosen', build: rollout.targetBuild };
+    return { kind: 'chosen', build: rollout.plan.targetBuild };
   const builds = await asking.builds();
   if (builds === null) return null;
   const of = { policy, history: [], at: parts.clock.now() };

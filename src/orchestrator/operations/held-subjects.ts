@@ -33,7 +33,7 @@ export async function findSubjects(
   for (const rollout of did === 'hold' ? active : rollouts) {
     // A held stratum may have lost its last member. In an ended rollout, only held strata matter.
     const planned = rollout.endedAt === null ? await parts.store.loadGroups(rollout.id) : undefined;
-    const labels = [...(planned?.strata ?? []), ...rollout.heldStrata];
+    const labels = [...(planned?.strata ?? []), ...rollout.strata.held];
     known.push(...labels.map(({ label }) => label));
     const found = findStratum(labels, text);
     if (found.kind === 'found' && rollout.unreadable !== undefined)

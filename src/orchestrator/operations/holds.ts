@@ -35,9 +35,10 @@ export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
   const { builds, collectors } = await parts.register.holds();
   const strata: Array<HeldThings['strata'][number]> = [];
   const rollouts = await parts.store.currentRollouts(await parts.claims.names());
-  for (const { id, policy, endedAt, heldStrata } of rollouts) {
+  for (const rollout of rollouts) {
+    const { id, policy, endedAt } = rollout;
     const of = { policy: policy.name, rolloutId: id, isEnded: endedAt !== null };
-    for (const { label, reason, by, at } of heldStrata)
+    for (const { label, reason, by, at } of rollout.strata.held)
       strata.push({ ...of, label, reason: stratumWhyWords(reason), by, at });
   }
   return { builds, collectors, strata };
@@ -89,7 +90,7 @@ async function holdOne(
     case 'stratum': {
       const judge = ({ rollout, groups }: RolloutView): RolloutFact | undefined => {
         if (rollout.unreadable !== undefined || rollout.endedAt !== null) return undefined;
-        if (findStratum(rollout.heldStrata, subject.label).kind === 'found') return undefined;
+        if (findStratum(rollout.strata.held, subject.label).kind === 'found') return undefined;
         const { label } = subject;
         const asked = { kind: 'asked', by, words: reason } as const;
         if (subject.attributes !== undefined) {
@@ -132,7 +133,7 @@ async function releaseOne(
     case 'stratum': {
       let did = false;
       await changeRollout(parts, subject.rolloutId, by, (view) => {
-        const held = view.rollout.heldStrata.find(({ label }) => label === subject.label);
+        const held = view.rollout.strata.held.find(({ label }) => label === subject.label);
         did = held !== undefined;
         if (held === undefined) return undefined;
         const asked = { kind: 'asked', by, words: reason } as const;
@@ -157,7 +158,7 @@ async function auditStratum(
 }
 
 function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {
-  const isStoppable = rollout.state === 'running' || rollout.heldFor !== undefined;
+  const isStoppable = rollout.state === 'running' || rollout.hold?.heldFor !== undefined;
   if (!isStoppable || buildHold === null) return undefined;
   const { build, reason } = buildHold;
   return { kind: 'held', at, reason: { kind: 'buildHeld', build, reason } } as const;

@@ -22,9 +22,9 @@ const answerWithinMs = 5_000;
 export async function showRollback(parts: ApprovePlanParts, rolloutId: string): Promise<ShowResult> {
   const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
   if (view === undefined) return { kind: 'unknownRollout' };
-  const { rollbackId } = view.rollout;
+  const { startedAs } = view.rollout.rollback;
   const rollback =
-    rollbackId === null ? undefined : await loadRolloutSummary(parts, rollbackId, parts.clock.now());
+    startedAs === null ? undefined : await loadRolloutSummary(parts, startedAs, parts.clock.now());
   return previewOf(parts, rollback ?? view);
 }
 
@@ -37,7 +37,7 @@ async function previewOf(parts: ApprovePlanParts, view: RolloutView): Promise<Sh
     const openStates = upgradeStates.filter((state) => !isEnd(state));
     const open = await listUpgradesIn(store, rollout.id, openStates);
     const preview = previewRest(view, [...open.values()], clock.now());
-    return { kind: 'shown', preview, left: view.rollout.leftBehind };
+    return { kind: 'shown', preview, left: view.rollout.rollback.leftBehind };
   }
   const builds = await parts.fleet.listBuilds(AbortSignal.timeout(answerWithinMs));
   if (!builds.ok) {

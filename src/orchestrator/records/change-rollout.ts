@@ -107,7 +107,7 @@ export async function holdRollout(
   reason: RolloutReason,
 ): Promise<void> {
   await changeRollout(parts, rolloutId, 'daemon', ({ rollout }) =>
-    rollout.state === 'running' || rollout.heldFor !== undefined
+    rollout.state === 'running' || rollout.hold?.heldFor !== undefined
       ? { kind: 'held', at: parts.clock.now(), reason }
       : undefined,
   );

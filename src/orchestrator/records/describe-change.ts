@@ -151,7 +151,7 @@ function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): Chan
     case 'groupHeld':
       return { event: 'stratum.held', reason: heldWords([fact.held]), ...kindOf(fact.held.reason) };
     case 'groupMoved': {
-      const cleared = before.heldStrata.filter((held) => isCleared(held, fact.view));
+      const cleared = before.strata.held.filter((held) => isCleared(held, fact.view));
       if (cleared.length === 0) return undefined;
       return { event: 'stratum.released', reason: clearedWords(cleared, fact.label) };
     }
@@ -165,12 +165,12 @@ function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): Chan
       return { event: 'rollout.policyChanged', reason: differenceWords(fact.differences) };
     case 'inventoryImplausible': {
       // Changed figures of the same problem are no new event.
-      if (before.implausibleInventory !== undefined) return undefined;
+      if (before.inventory.implausible !== null) return undefined;
       const { why } = fact.reading;
       return { event: 'inventory.implausible', reason: implausibleWords(why), reasonKind: why.kind };
     }
     case 'inventoryTrusted':
-      if (before.implausibleInventory === undefined) return undefined;
+      if (before.inventory.implausible === null) return undefined;
       return { event: 'inventory.trusted', reason: inventoryTrustedWords };
     case 'held':
     case 'paused':

@@ -57,12 +57,12 @@ export function makeAccounts(parts: AccountsParts): Accounts {
     ownMark = await parts.readMark();
     return ownMark;
   };
-  const isOwn = async ({ accountMarks: marks, rollbackOf }: Rollout): Promise<boolean> => {
+  const isOwn = async ({ accountMarks: marks, rollback }: Rollout): Promise<boolean> => {
     // A data loss of Redis changes the hash key, so it is read again before a mark counts as that of another account.
     if (hasMark(marks, ownMark ?? (await mark())) || hasMark(marks, await mark())) return true;
-    if (rollbackOf === null) return false;
+    if (rollback.original === null) return false;
     // A small rollback has too few collectors to compare. It belongs to the account of its original rollout.
-    const original = await parts.store.loadRollout(rollbackOf);
+    const original = await parts.store.loadRollout(rollback.original);
     return original !== undefined && hasMark(original.accountMarks, await mark());
   };
   const isDue = (rolloutId: string): boolean => (judged.get(rolloutId)?.againAt ?? 0) <= clock.now();

@@ -28,16 +28,17 @@ export async function loadRolloutView(
 ): Promise<RolloutView | undefined> {
   const [stored, holds] = await Promise.all([store.loadView(rolloutId, at), register.holds()]);
   if (stored === undefined) return undefined;
-  const { kind, targetBuild, rollbackId, endedAt } = stored.rollout;
+  const { kind, endedAt, plan } = stored.rollout;
+  const { startedAs } = stored.rollout.rollback;
   // Holds do not matter for an ended rollout, nor for a rollback, which returns to earlier builds.
   const builds = endedAt === null && kind === 'upgrade' ? holds.builds : [];
-  const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
+  const rollback = startedAs === null ? undefined : await store.loadRollout(startedAs);
   const wait = createsWait?.();
   const view = {
     ...stored,
     ...(wait === undefined ? {} : { createsWait: wait }),
     groups: withCurrentCaps(stored.groups, stored.rollout.policy),
-    buildHold: builds.find(({ build }) => isSameBuild(build, targetBuild)) ?? null,
+    buildHold: builds.find(({ build }) => isSameBuild(build, plan.targetBuild)) ?? null,
     rollback: rollback ?? null,
     ...(accounts === undefined || stored.rollout.unreadable?.kind === 'newer'
       ? {}

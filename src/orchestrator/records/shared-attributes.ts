@@ -36,8 +36,8 @@ export function makeSharedAttributes() {
   const kept = new Map<string, CachedResult>();
   const tables = new Map<string, AttributeTable>();
 
-  const tableOf = async (store: AttributeStore, { id, groupsRev }: RolloutView['rollout']) => {
-    const key = `${id}/${groupsRev}`;
+  const tableOf = async (store: AttributeStore, { id, plan }: RolloutView['rollout']) => {
+    const key = `${id}/${plan.groupsRev}`;
     const known = tables.get(key);
     if (known !== undefined) return known;
     const table = await store.loadAttributes(id);
@@ -50,7 +50,7 @@ export function makeSharedAttributes() {
     if (table === undefined) return undefined;
     const outcomes = await store.listOutcomes(rollout.id);
     const held = new Set(
-      rollout.heldStrata.flatMap(({ attributes }) =>
+      rollout.strata.held.flatMap(({ attributes }) =>
         attributes === undefined ? [] : membersWith(table, attributes),
       ),
     );
@@ -67,10 +67,10 @@ export function makeSharedAttributes() {
   return {
     /** The shared attribute of a rollout's failures; undefined if there is none, or attributes are unreadable. */
     of: (store: AttributeStore, view: RolloutView): Promise<SharedAttribute | undefined> => {
-      const { id, groupsRev, heldStrata } = view.rollout;
+      const { id, plan, strata } = view.rollout;
       const failed = total(view, isFailed);
       if (failed < failuresMin) return Promise.resolve(undefined);
-      const mark = JSON.stringify([failed, groupsRev, heldStrata.map(({ label }) => label)]);
+      const mark = JSON.stringify([failed, plan.groupsRev, strata.held.map(({ label }) => label)]);
       const ended = failed + total(view, (state) => state === 'succeeded');
       const before = kept.get(id);
       if (before !== undefined && before.mark === mark && ended <= before.ended * moreEnded)

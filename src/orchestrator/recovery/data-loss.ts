@@ -101,7 +101,7 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
     gone: readonly Rollout[],
     lostHolds: Holds | undefined,
   ): Promise<void> {
-    const halted = gone.filter((rollout) => wasStopped(rollout, rollout.targetBuild));
+    const halted = gone.filter((rollout) => wasStopped(rollout, rollout.plan.targetBuild));
     for (const rollout of halted) stopped.set(rollout.policy.name, rollout);
     const holds = lostHolds ?? { builds: [], collectors: [] };
     const takenIds = [...newestIds.values()].map(({ id }) => id);

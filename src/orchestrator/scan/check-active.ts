@@ -38,8 +38,8 @@ export async function checkActive(
   const isCalledOff = () => signal?.aborted === true;
   if (!builds.ok) return isCalledOff() ? undefined : { of: 'builds', why: builds.failure };
   if (await supersede(parts, policy, rollout, builds.value, memory)) return undefined;
-  if (!isOffered(rollout.targetBuild, builds.value)) {
-    await holdRollout(parts, rolloutId, { kind: 'buildNotOffered', build: rollout.targetBuild });
+  if (!isOffered(rollout.plan.targetBuild, builds.value)) {
+    await holdRollout(parts, rolloutId, { kind: 'buildNotOffered', build: rollout.plan.targetBuild });
     return undefined;
   }
   if (!acceptsLateJoiners(rollout)) return undefined;
@@ -59,7 +59,7 @@ async function supersede(
   const { seen, held } = await memory.recallBuilds(builds.map(({ version }) => version));
   const target = chooseTarget(policy.target, builds, seen, held);
   if (target.kind === 'none') return false;
-  if ((compareBuildVersions(target.build, rollout.targetBuild) ?? 0) <= 0) return false;
+  if ((compareBuildVersions(target.build, rollout.plan.targetBuild) ?? 0) <= 0) return false;
   const reason = { kind: 'newerBuild', build: target.build } as const;
   let did = false;
   await changeRollout(parts, rollout.id, 'daemon', ({ rollout: current }) => {

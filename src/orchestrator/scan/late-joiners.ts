@@ -36,7 +36,8 @@ export async function addLateJoiners(
   memory: PlanMemory,
   signal?: AbortSignal,
 ): Promise<FleetUnread | undefined> {
-  const { id, targetBuild } = before;
+  const { id } = before;
+  const { targetBuild } = before.plan;
   const fleet = await parts.fleet.readFleet(targetBuild, signal);
   if (!fleet.ok) return fleet.failure;
   // An implausible list is no evidence about the fleet (P14).

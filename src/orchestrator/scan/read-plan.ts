@@ -128,7 +128,7 @@ async function failedBefore(
 ): Promise<ReadonlySet<number>> {
   const failed = new Set<number>();
   for (const rollout of history) {
-    if (rollout.kind === 'rollback' || rollout.targetBuild !== targetBuild) continue;
+    if (rollout.kind === 'rollback' || rollout.plan.targetBuild !== targetBuild) continue;
     if (rollout.state === 'succeeded') continue;
     // Read through an index, because walking through every earlier plan at each tick would be too expensive.
     const missed = await store.listMissed(rollout.id, { kind: 'failed', limit: failedReadMax });

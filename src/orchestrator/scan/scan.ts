@@ -210,9 +210,7 @@ async function begin(
   },
 ): Promise<ScanResult> {
   const { id, origin, history, madeFrom, plan, fleet, by, reason } = of;
-  const last = history.find(
-    ({ kind, targetBuild }) => kind === 'upgrade' && targetBuild === plan.targetBuild,
-  );
+  const last = history.find((each) => each.kind === 'upgrade' && each.plan.targetBuild === plan.targetBuild);
   if (origin !== 'operator') {
     if (last !== undefined && isStopped(last)) return nothing({ kind: 'stopped', policy: policy.name, last });
     const lost = parts.memory.stoppedRollout(policy.name, plan.targetBuild);

@@ -44,12 +44,12 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
     return putBack(run, upgrade, { kind: 'rolloutStopped', state: rollout.state });
   const missing = missingPolicy(run);
   if (missing !== undefined) return putBack(run, upgrade, missing);
-  if (rollout.implausibleInventory !== undefined)
-    return putBack(run, upgrade, { kind: 'inventory', why: rollout.implausibleInventory.why });
+  if (rollout.inventory.implausible !== null)
+    return putBack(run, upgrade, { kind: 'inventory', why: rollout.inventory.implausible.why });
   // The windows, caps and slots of its admission no longer apply (P2, P7).
   if ((upgrade.tally.turnChanges ?? 0) !== rollout.config.changes)
     return putBack(run, upgrade, { kind: 'policyChanged' });
-  const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.identity.stratum);
+  const held = rollout.strata.held.find(({ stratum }) => stratum === upgrade.identity.stratum);
   if (held !== undefined)
     return putBack(run, upgrade, { kind: 'stratumHeld', label: held.label, reason: held.reason });
   const { collectorId } = upgrade.identity;

@@ -95,7 +95,7 @@ export function countReturned(
 ): number {
   return collectors.filter(
     ({ id, alive, build }) =>
-      alive && !byCollector.has(id) && rollouts.some(({ targetBuild }) => isSameBuild(build, targetBuild)),
+      alive && !byCollector.has(id) && rollouts.some(({ plan }) => isSameBuild(build, plan.targetBuild)),
   ).length;
 }
 

@@ -54,7 +54,7 @@ export async function isGone(
   collectorId: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (rollout.implausibleInventory !== undefined && isInventoryChecked(rollout)) return false;
+  if (rollout.inventory.implausible !== null && isInventoryChecked(rollout)) return false;
   if (parts.observations.find(collectorId, parts.clock.now()) !== undefined) return false;
   const reading = await parts.fleet.readInventory(null, signal);
   if (!reading.ok) return false;

@@ -96,7 +96,7 @@ function loadOf(
       waves.some(({ weight, counts }) => weight > 0 || counts.retrying > 0) ||
       upgrades.some(({ tally }) => tally.attempts > 1),
     isSlotAwaited: isAnyWaiting && leaving < leavingMany,
-    fleetSize: rollout.fleetSize,
+    fleetSize: rollout.plan.fleetSize,
     usualMs: Math.min(usualMs, deadlineMs),
   };
 }

@@ -1,19 +1,24 @@
 import type { AttributeTable } from '../../rollout/model/attributes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
-import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { type RolloutKeys, rolloutKeys } from '../schema/rollout-keys.ts';
 import { decodeAttributes, tablesInOrder } from '../schema/stored-attributes.ts';
-import { decodeEvent, decodeGroups, decodeRollout, rolloutName } from '../schema/stored-rollout.ts';
+import {
+  decodeEvent,
+  decodeGroups,
+  type FlatRollout,
+  readRollout,
+  rolloutName,
+} from '../schema/stored-rollout.ts';
 import { decodeUpgrade } from '../schema/stored-upgrade.ts';
 import { BrokenRecordError, recordVersion } from '../schema/unreadable-records.ts';
 import { readRecords } from './packed-records.ts';
 
 /** A line of a rollout's record. */
 export type RecordLine =
-  | { readonly kind: 'rollout'; readonly rollout: Rollout }
+  | { readonly kind: 'rollout'; readonly rollout: FlatRollout }
   | { readonly kind: 'groups'; readonly groups: PlanGroups }
   /** The attributes of a collector when it was planned, or joined. */
   | {
@@ -45,9 +50,8 @@ export async function* exportRollout(
     commands.get(keys.groups),
   ]);
   if (typeof rev !== 'string') return;
-  const decodeIt = (text: string) =>
-    decodeRollout({ json: text, rev, v: v ?? null }, rolloutId, recordVersion);
-  yield readLine(json ?? '', (text) => ({ kind: 'rollout', rollout: decodeIt(text) }));
+  const readIt = (text: string) => readRollout({ json: text, rev, v: v ?? null }, rolloutId, recordVersion);
+  yield readLine(json ?? '', (text) => ({ kind: 'rollout', rollout: readIt(text) }));
   if (typeof replaced === 'string')
     yield { kind: 'unreadable', what: rolloutName(rolloutId), text: replaced };
   if (groups !== null)

@@ -65,7 +65,7 @@ export async function listCurrent(
     found.push(await loadRollout(store, id));
   }
   const current = new Map(found.flatMap((rollout) => (rollout === undefined ? [] : [[rollout.id, rollout]])));
-  const related = [...current.values()].flatMap(({ rollbackId, rollbackOf }) => [rollbackId, rollbackOf]);
+  const related = [...current.values()].flatMap(({ rollback }) => [rollback.startedAs, rollback.original]);
   for (const id of related) {
     if (id === null || current.has(id)) continue;
     const rollout = await loadRollout(store, id);

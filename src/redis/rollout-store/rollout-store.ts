@@ -1,7 +1,7 @@
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { runScript } from '../connection/script.ts';
-import { rolloutFields } from '../schema/stored-rollout.ts';
+import { encodeRollout, rolloutFields } from '../schema/stored-rollout.ts';
 import { joinPlan } from './join-plan.ts';
 import { forgetExpired, packEnded } from './kept-rollouts.ts';
 import { unpackRecords } from './packed-records.ts';
@@ -52,7 +52,7 @@ function makeRolloutWrites(store: StoreContext) {
             fence,
             expectedRev,
             rev: rollout.rev,
-            rollout: JSON.stringify(rollout),
+            rollout: encodeRollout(rollout),
             fields: [
               ...rolloutFields(rollout, mark),
               ...(replaced === undefined ? [] : ['replaced', replaced]),

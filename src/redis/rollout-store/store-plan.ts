@@ -4,7 +4,7 @@ import type { FrozenPlan, SaveResult } from '../../orchestrator/ports/rollout-st
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { runScript } from '../connection/script.ts';
 import { encodeAttributes } from '../schema/stored-attributes.ts';
-import { plannedFields, type WriteMark } from '../schema/stored-rollout.ts';
+import { encodeRollout, plannedFields, type WriteMark } from '../schema/stored-rollout.ts';
 import { activatePlanScript, replacePlanScript } from './scripts.ts';
 import { asStaged, stagePlan } from './stage-plan.ts';
 import type { StoreContext } from './store-context.ts';
@@ -86,7 +86,7 @@ async function stagedPlanArgs(frozen: FrozenPlan, mark: WriteMark) {
 export async function planArgs({ rollout, groups, attributes, events }: FrozenPlan, mark: WriteMark) {
   return {
     write: mark.write,
-    rollout: JSON.stringify(rollout),
+    rollout: encodeRollout(rollout),
     fields: plannedFields(rollout, groups, mark),
     groups: JSON.stringify(groups),
     attributes: await encodeAttributes(attributes),

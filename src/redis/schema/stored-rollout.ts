@@ -3,7 +3,15 @@ import type { AccountMark } from '../../rollout/model/account.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import { isolations } from '../../rollout/model/policy.ts';
-import { type Rollout, rolloutStates } from '../../rollout/model/rollout.ts';
+import {
+  type Rollout,
+  type RolloutHold,
+  type RolloutInventory,
+  type RolloutPlan,
+  type RolloutRollback,
+  type RolloutStrata,
+  rolloutStates,
+} from '../../rollout/model/rollout.ts';
 import { BrokenRecordError, decodeRecord, NewerRecordError } from './unreadable-records.ts';
 
 const policy = z.looseObject({
@@ -62,22 +70,103 @@ export interface StoredRollout {
   readonly v: string | null;
 }
 
+/** Decodes a rollout. Its arguments and errors are those of `readRollout`. */
+export function decodeRollout(...given: Parameters<typeof readRollout>): Rollout {
+  return nest(readRollout(...given));
+}
+
 /**
- * Decodes a rollout.
+ * Reads a rollout as it is stored.
  * @param version the newest readable version
  * @throws BrokenRecordError
  */
-export function decodeRollout({ json, rev, v }: StoredRollout, rolloutId: string, version: number): Rollout {
+export function readRollout(
+  { json, rev, v }: StoredRollout,
+  rolloutId: string,
+  version: number,
+): FlatRollout {
   const written = Number(v);
   if (written > version) throw new NewerRecordError(rolloutName(rolloutId), written, version);
   try {
     const parsed = storedRollout.parse(JSON.parse(json));
     if (parsed.id !== rolloutId) throw new Error(`it is ${parsed.id}`);
-    // The schema is loose, but the text was written from a `Rollout`.
-    return { ...(parsed as unknown as Rollout), rev: Number(rev) };
+    // The schema is loose, but `encodeRollout` wrote the text.
+    return { ...(parsed as unknown as FlatRollout), rev: Number(rev) };
   } catch (error) {
     throw new BrokenRecordError(rolloutName(rolloutId), error);
   }
+}
+
+/** Encodes a rollout, in the shape that `decodeRollout` reads. */
+export function encodeRollout(rollout: Rollout): string {
+  return JSON.stringify(flatten(rollout));
+}
+
+/**
+ * A record as it is stored: without groups, and without empty optional fields. Records of earlier versions have this shape, and
+ * daemons of the previous version read it while an installation is updated.
+ */
+export type FlatRollout = Omit<Rollout, 'plan' | 'hold' | 'strata' | 'inventory' | 'rollback'> &
+  Omit<RolloutPlan, 'hash' | 'unweighedFields'> &
+  Pick<RolloutRollback, 'backTo' | 'leftBehind'> & {
+    readonly planHash: RolloutPlan['hash'];
+    readonly unweighedFields?: RolloutPlan['unweighedFields'];
+    readonly hold: RolloutHold['number'] | null;
+    readonly heldFor?: RolloutHold['heldFor'];
+    readonly heldStrata: RolloutStrata['held'];
+    readonly acknowledgedStrata: RolloutStrata['acknowledged'];
+    readonly endsWithoutHeld: RolloutStrata['endsWithoutHeld'];
+    readonly inventory?: RolloutInventory['baseline'];
+    readonly implausibleInventory?: RolloutInventory['implausible'];
+    readonly rollbackOf: RolloutRollback['original'];
+    readonly rollbackId: RolloutRollback['startedAs'];
+    readonly anyTime?: true;
+  };
+
+function nest(flat: FlatRollout): Rollout {
+  const {
+    planHash: hash,
+    targetBuild,
+    fromBuilds,
+    fromCounts,
+    leftOut,
+    unweighedFields = [],
+    ...rest
+  } = flat;
+  const { groupsRev, knowsZones, fleetReadAt, fleetSize, drift, hold: number, heldFor, ...others } = rest;
+  const { heldStrata, acknowledgedStrata, endsWithoutHeld, inventory, implausibleInventory, ...more } =
+    others;
+  const { rollbackOf, rollbackId, backTo, leftBehind, anyTime = false, ...top } = more;
+  return {
+    ...top,
+    plan: {
+      ...{ hash, targetBuild, fromBuilds, fromCounts, leftOut, unweighedFields },
+      ...{ groupsRev, knowsZones, fleetReadAt, fleetSize, drift },
+    },
+    hold: number === null ? null : { number, ...(heldFor !== undefined && { heldFor }) },
+    strata: { held: heldStrata, acknowledged: acknowledgedStrata, endsWithoutHeld },
+    inventory: { baseline: inventory ?? null, implausible: implausibleInventory ?? null },
+    rollback: { original: rollbackOf, startedAs: rollbackId, backTo, leftBehind, anyTime },
+  };
+}
+
+function flatten({ plan, hold, strata, inventory, rollback, ...top }: Rollout): FlatRollout {
+  const { hash: planHash, unweighedFields, ...planned } = plan;
+  const { baseline, implausible } = inventory;
+  const { original: rollbackOf, startedAs: rollbackId, backTo, leftBehind, anyTime } = rollback;
+  return {
+    ...top,
+    ...{ ...planned, planHash, rollbackOf, rollbackId, backTo, leftBehind },
+    ...(unweighedFields.length > 0 && { unweighedFields }),
+    hold: hold?.number ?? null,
+    ...(hold?.heldFor !== undefined && { heldFor: hold.heldFor }),
+    heldStrata: strata.held,
+    acknowledgedStrata: strata.acknowledged,
+    endsWithoutHeld: strata.endsWithoutHeld,
+    ...(baseline !== null && { inventory: baseline }),
+    ...(implausible !== null && { implausibleInventory: implausible }),
+    ...(anyTime && { anyTime }),
+  };
 }
 
 /** Decodes the account marks beside an unreadable record; none if they are unreadable, too. */
@@ -113,7 +202,7 @@ export function rolloutFields(rollout: Rollout, { write, version }: WriteMark): 
     ...['frontier', String(frontierOf(rollout))],
     ...['write', write],
     ...['kind', rollout.kind],
-    ...['target', rollout.targetBuild],
+    ...['target', rollout.plan.targetBuild],
     ...['marks', JSON.stringify(rollout.accountMarks)],
     ...['v', String(version)],
   ];

@@ -59,7 +59,7 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
     harmed: [...service.creates.keys()].filter((id) => broken.has(id)).length,
     ...(await countMembers(played, broken)),
     waves: rollout.waves.map(({ name, size, openedAt, passedAt }) => ({ name, size, openedAt, passedAt })),
-    heldStrata: rollout.heldStrata.map(({ label }) => label),
+    heldStrata: rollout.strata.held.map(({ label }) => label),
   };
 }
 

@@ -31,8 +31,8 @@ export function makeRolloutReads({ kept, active, numbers }: MemoryState) {
         const all = listOf([policy]);
         const isActive = ({ id }: Rollout) => [...active.values()].includes(id);
         const last = all.find((rollout) => !isActive(rollout));
-        for (const { id, rollbackId, rollbackOf } of [...all.filter(isActive), ...(last ? [last] : [])])
-          for (const each of [id, rollbackId, rollbackOf]) if (each !== null) ids.add(each);
+        for (const { id, rollback } of [...all.filter(isActive), ...(last ? [last] : [])])
+          for (const each of [id, rollback.startedAs, rollback.original]) if (each !== null) ids.add(each);
       }
       return listOf(policies).filter(({ id }) => ids.has(id));
     },

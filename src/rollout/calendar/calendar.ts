@@ -8,9 +8,9 @@ import { type CalendarRules, freezeAt, horizonMs, openStretches } from './open-s
  * rollback by `onBreach` keeps them, because only an operator can judge whether restarts outside the window harm more than
  * the build (P7).
  */
-export function calendarOf({ policy, anyTime }: Pick<Rollout, 'policy' | 'anyTime'>): CalendarRules {
+export function calendarOf({ policy, rollback }: Pick<Rollout, 'policy' | 'rollback'>): CalendarRules {
   const { windows, freezes, timeZone } = policy;
-  return anyTime === true ? { timeZone, windows: [], freezes: [] } : { timeZone, windows, freezes };
+  return rollback.anyTime ? { timeZone, windows: [], freezes: [] } : { timeZone, windows, freezes };
 }
 
 /** The state of the calendar at an instant. */

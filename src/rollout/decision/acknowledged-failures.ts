@@ -1,15 +1,19 @@
 import { sumOf } from '../../base/grouping.ts';
-import type { AcknowledgedStratum, Rollout, RolloutView } from '../model/rollout.ts';
+import type { AcknowledgedStratum, RolloutView, Wave } from '../model/rollout.ts';
 import { assess, hasBegun } from './assess.ts';
 
-type Acknowledged = Pick<Rollout, 'waves' | 'acknowledgedStrata'>;
+interface Acknowledged {
+  readonly waves: readonly Wave[];
+  /** For `strata.acknowledged`. */
+  readonly acknowledged: readonly AcknowledgedStratum[];
+}
 
 /** Acknowledges the failures so far of some strata: only later ones count, up to the full limit. */
 export function acknowledge(
   view: RolloutView,
   isMeant: (each: AcknowledgedStratum) => boolean,
 ): Acknowledged {
-  const before = view.rollout.acknowledgedStrata;
+  const before = view.rollout.strata.acknowledged;
   const known = view.strata
     .filter((each) => each.failed > 0 && isMeant(each))
     .map(({ stratum, wave, failed, weight }): AcknowledgedStratum => ({ stratum, wave, failed, weight }));
@@ -22,12 +26,13 @@ export function acknowledge(
         wave.acceptedWithoutEvidence || (hasBegun(wave) && assessment.evidence === 'none'),
     };
   });
-  return { waves, acknowledgedStrata: [...before.filter((each) => !isMeant(each)), ...known] };
+  return { waves, acknowledged: [...before.filter((each) => !isMeant(each)), ...known] };
 }
 
 /** Removes acknowledged failures that are retried, because they must not make room for new ones. */
 export function lowerAcknowledged(view: RolloutView): Acknowledged {
-  const { waves, acknowledgedStrata: before } = view.rollout;
+  const { waves } = view.rollout;
+  const before = view.rollout.strata.acknowledged;
   const nowOf = new Map(view.strata.map((each) => [`${each.stratum}/${each.wave}`, each]));
   const after = before.map((each) => {
     const { failed = 0, weight = 0 } = nowOf.get(`${each.stratum}/${each.wave}`) ?? {};
@@ -38,7 +43,7 @@ export function lowerAcknowledged(view: RolloutView): Acknowledged {
       const left = wave.acknowledgedWeight - weightIn(before, index) + weightIn(after, index);
       return { ...wave, acknowledgedWeight: Math.min(left, view.waves[index]?.weight ?? 0) };
     }),
-    acknowledgedStrata: after.filter(({ failed }) => failed > 0),
+    acknowledged: after.filter(({ failed }) => failed > 0),
   };
 }
 
@@ -49,7 +54,8 @@ export function hasExcessAcknowledged(view: RolloutView): boolean {
     view.rollout.waves.every((each) => each.acknowledgedWeight === 0)
   )
     return false;
-  const weightOf = ({ waves }: Acknowledged) => sumOf(waves, (each) => each.acknowledgedWeight);
+  const weightOf = ({ waves }: Pick<Acknowledged, 'waves'>) =>
+    sumOf(waves, (each) => each.acknowledgedWeight);
   return weightOf(lowerAcknowledged(view)) < weightOf(view.rollout);
 }
 

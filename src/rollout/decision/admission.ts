@@ -92,7 +92,7 @@ const windowWaits: ReadonlySet<LaneBlocker['kind']> = new Set(['window', 'freeze
  */
 export function makeLaneRule(view: RolloutView, now: EpochMs): (laneIndex: number) => LaneVerdict {
   const calendar = calendarOf(view.rollout);
-  const held = new Map(view.rollout.heldStrata.map((each) => [each.stratum, each]));
+  const held = new Map(view.rollout.strata.held.map((each) => [each.stratum, each]));
   const openings = new Map<string, ZoneOpening>();
   const openingIn = (timeZone: string): ZoneOpening => {
     const known = openings.get(timeZone);

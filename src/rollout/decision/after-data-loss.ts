@@ -16,10 +16,10 @@ export function wasStopped(lost: Rollout, targetBuild: string): boolean {
     case 'aborted':
     case 'rollingBack':
     case 'rolledBack':
-      return isSameBuild(lost.targetBuild, targetBuild);
+      return isSameBuild(lost.plan.targetBuild, targetBuild);
     case 'running':
       // In a new plan, the waiting collectors could become canaries.
-      return lost.heldStrata.length > 0 || lost.waves.some(({ state }) => state === 'awaitingApproval');
+      return lost.strata.held.length > 0 || lost.waves.some(({ state }) => state === 'awaitingApproval');
     case 'succeeded':
     case 'finishedWithFailures':
     case 'superseded':

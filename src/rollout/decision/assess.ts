@@ -84,13 +84,13 @@ export function setAsideIn(
     waiting: sumOf(held, ({ waiting }) => waiting),
     failed: sumOf(held, ({ failed }) => failed),
     weight: sumOf(held, ({ weight }) => weight),
-    acknowledged: sumOf(view.rollout.acknowledgedStrata.filter(isHeld), ({ weight }) => weight),
+    acknowledged: sumOf(view.rollout.strata.acknowledged.filter(isHeld), ({ weight }) => weight),
   };
 }
 
 /** Strata that start nothing more. */
 export function heldStrataOf(view: RolloutView): ReadonlySet<number> {
-  return new Set(view.rollout.heldStrata.map(({ stratum }) => stratum));
+  return new Set(view.rollout.strata.held.map(({ stratum }) => stratum));
 }
 
 /** The limit of weighted failures, including acknowledged ones. Beyond it a wave trips at once, not at its end. */

@@ -79,9 +79,9 @@ function decideByState(view: AssessedView, now: EpochMs): Decision {
     case 'rollingBack':
       return decideRollingBack(view, deliver, now);
     case 'held':
-      return rollout.heldFor === undefined
+      return rollout.hold?.heldFor === undefined
         ? decideStopped(view, deliver, now)
-        : decideHeldFor(view, rollout.heldFor, deliver, now);
+        : decideHeldFor(view, rollout.hold.heldFor, deliver, now);
     case 'awaitingApproval':
     case 'paused':
       return decideStopped(view, deliver, now);
@@ -105,15 +105,15 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
     return { actions: [lowerAcknowledged(view), ...deliver], blockers: [], wakeAt: now };
   const alarm = raiseAlarm(view);
   if (alarm?.kind === 'act') return stop(alarm.action, now);
-  const { implausibleInventory: implausible } = view.rollout;
+  const { implausible } = view.rollout.inventory;
   if (alarm?.kind === 'wait') {
     // A running collector may have been deleted, which shows only after the inventory is plausible again.
-    const check: Action[] = implausible === undefined ? [] : [{ do: 'checkInventory' }];
+    const check: Action[] = implausible === null ? [] : [{ do: 'checkInventory' }];
     const unclear = { kind: 'outliersUnclear', failures: alarm.failures, until: null } as const;
-    const blockers = [unclear, ...(implausible === undefined ? [] : [implausibleBlocker(implausible, now)])];
+    const blockers = [unclear, ...(implausible === null ? [] : [implausibleBlocker(implausible, now)])];
     return { actions: [...setBrake(view), ...check, ...deliver], blockers, wakeAt: null };
   }
-  if (implausible !== undefined) return decideImplausible(view, implausible, { deliver, now });
+  if (implausible !== null) return decideImplausible(view, implausible, { deliver, now });
   const progress = decideWave(view, now);
   // A breach comes before the hold of the build, which it causes: `onBreach` decides what happens to this rollout.
   const isBreach = progress.actions.some((action) => action.do === 'breach');
@@ -143,7 +143,7 @@ function decideHeldFor(
   deliver: readonly Action[],
   now: EpochMs,
 ): Decision {
-  if (view.rollout.implausibleInventory !== undefined) return decideStopped(view, deliver, now);
+  if (view.rollout.inventory.implausible !== null) return decideStopped(view, deliver, now);
   const alarm = raiseAlarm(view);
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (view.buildHold !== null) return stop(holdForBuild(view.buildHold), now);
@@ -166,11 +166,11 @@ function holdForBuild({ build, reason }: BuildHold): Action {
 
 /** Stopped by a person or a hold. The inventory is still checked, because status shows the result (P16). */
 function decideStopped(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
-  const { implausibleInventory: implausible } = view.rollout;
+  const { implausible } = view.rollout.inventory;
   const lower = hasExcessAcknowledged(view) ? [lowerAcknowledged(view)] : [];
-  const check: Action[] = implausible === undefined ? [] : [{ do: 'checkInventory' }];
+  const check: Action[] = implausible === null ? [] : [{ do: 'checkInventory' }];
   const blockers =
-    implausible === undefined ? [] : [{ ...implausibleBlocker(implausible, now), heldAfterMs: null }];
+    implausible === null ? [] : [{ ...implausibleBlocker(implausible, now), heldAfterMs: null }];
   return {
     actions: [...lower, ...deliver, ...check],
     blockers: [stateBlocker(view.rollout), ...blockers],
@@ -240,8 +240,8 @@ function decideRollingBack(view: AssessedView, deliver: readonly Action[], now: 
     wakeAt: null,
   });
   if (rollback === null) {
-    const implausible = rollout.implausibleInventory;
-    const until = implausible === undefined ? null : rollbackContinuesAt(implausible);
+    const { implausible } = rollout.inventory;
+    const until = implausible === null ? null : rollbackContinuesAt(implausible);
     return waits({ kind: 'rollbackPlan', why: implausible?.why ?? null, until }, { do: 'beginRollback' });
   }
   const blocker = { kind: 'rollback', rollback: rollback.id, state: rollback.state, until: null } as const;

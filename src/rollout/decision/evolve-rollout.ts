@@ -1,8 +1,16 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { withMark } from '../model/account.ts';
-import { isImplausibleTooLong } from '../model/assess-inventory.ts';
-import type { HeldStratum, Rollout, RolloutView, Wave } from '../model/rollout.ts';
+import { type ImplausibleInventory, isImplausibleTooLong } from '../model/assess-inventory.ts';
+import type {
+  HeldStratum,
+  Rollout,
+  RolloutHold,
+  RolloutRollback,
+  RolloutStrata,
+  RolloutView,
+  Wave,
+} from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { acknowledge, lowerAcknowledged } from './acknowledged-failures.ts';
 import { assess } from './assess.ts';
@@ -20,11 +28,19 @@ export function isStorable({ unreadable }: Rollout, { kind }: Pick<RolloutFact, 
 
 /** The only way a rollout changes. */
 export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
-  const { heldFor: heldBefore, ...next } = change(rollout, fact);
-  if (next.state !== 'held' && next.state !== 'paused') return { ...next, hold: null };
-  const hold = fact.kind === 'held' || fact.kind === 'paused' ? next.rev : rollout.hold;
-  const heldFor = fact.kind === 'held' ? fact.heldFor : heldBefore;
-  return { ...next, hold, ...(next.state === 'held' && heldFor !== undefined && { heldFor }) };
+  const next = change(rollout, fact);
+  return { ...next, hold: holdAfter(rollout.hold, next, fact) };
+}
+
+function holdAfter(
+  before: RolloutHold | null,
+  { state, rev }: Rollout,
+  fact: RolloutFact,
+): RolloutHold | null {
+  if (state !== 'held' && state !== 'paused') return null;
+  if (fact.kind === 'paused') return { number: rev };
+  if (fact.kind !== 'held') return before;
+  return { number: rev, ...(fact.heldFor !== undefined && { heldFor: fact.heldFor }) };
 }
 
 // oxlint-disable-next-line max-lines-per-function -- a table: one row for each fact
@@ -33,7 +49,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
   const next = { ...known, rev: rollout.rev + 1 };
   switch (fact.kind) {
     case 'approved':
-      return { ...next, state: 'running', reason: fact.reason, drift: null };
+      return { ...next, state: 'running', reason: fact.reason, plan: { ...next.plan, drift: null } };
     case 'waveAwaitsApproval':
       return { ...next, waves: withWave(rollout, fact.wave, { state: 'awaitingApproval' }) };
     case 'waveApproved':
@@ -55,15 +71,16 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'wavePassed':
       return { ...next, waves: withWave(rollout, fact.wave, { state: 'passed', passedAt: fact.at }) };
     case 'strataHeld':
-      return { ...next, heldStrata: [...rollout.heldStrata, ...fact.strata] };
+      return withStrata(next, { held: [...rollout.strata.held, ...fact.strata] });
     case 'groupHeld':
-      return { ...next, heldStrata: [...rollout.heldStrata, fact.held] };
+      return withStrata(next, { held: [...rollout.strata.held, fact.held] });
     case 'groupMoved':
-      return { ...next, heldStrata: afterMove(rollout, fact) };
+      return withStrata(next, { held: afterMove(rollout, fact) });
     case 'stratumReleased': {
-      const heldStrata = rollout.heldStrata.filter(({ label }) => label !== fact.label).map(movedAgain);
-      const view = { ...fact.view, rollout: { ...rollout, heldStrata } };
-      return { ...next, heldStrata, ...acknowledge(view, ({ stratum }) => stratum === fact.stratum) };
+      const held = rollout.strata.held.filter(({ label }) => label !== fact.label).map(movedAgain);
+      const view = { ...fact.view, rollout: withStrata(rollout, { held }) };
+      const { waves, acknowledged } = acknowledge(view, ({ stratum }) => stratum === fact.stratum);
+      return withStrata({ ...next, waves }, { held, acknowledged });
     }
     case 'held':
       return {
@@ -77,28 +94,38 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return resumeInventory(resume(next, fact.reason, { ...fact.view, rollout }), fact.at);
     case 'holdEnded':
       return { ...next, state: 'running', reason: fact.reason, waves: rollout.waves.map(restartSoakChecks) };
-    case 'acknowledgedLowered':
-      return { ...next, ...lowerAcknowledged({ ...fact.view, rollout }) };
+    case 'acknowledgedLowered': {
+      const { waves, acknowledged } = lowerAcknowledged({ ...fact.view, rollout });
+      return withStrata({ ...next, waves }, { acknowledged });
+    }
     case 'aborted':
     case 'superseded':
-      return { ...withPlausibleInventory(next), state: fact.kind, reason: fact.reason };
+      return { ...withImplausible(next, null), state: fact.kind, reason: fact.reason };
     case 'rollbackAsked':
       return {
         ...restartInventoryWait(next, fact.at),
         state: 'rollingBack',
         reason: fact.reason,
         endedAt: null,
-        leftBehind: [],
-        ...(fact.anyTime === true ? { anyTime: true } : {}),
+        rollback: {
+          ...rollout.rollback,
+          leftBehind: [],
+          anyTime: rollout.rollback.anyTime || fact.anyTime === true,
+        },
       };
     case 'windowsLifted':
-      return { ...next, anyTime: true };
+      return withRollback(next, { anyTime: true });
     case 'leftBehindForeseen':
-      return { ...next, leftBehind: fact.left };
+      return withRollback(next, { leftBehind: fact.left });
     case 'rollbackNamed':
-      return { ...next, rollbackId: fact.rollbackId, leftBehind: fact.left };
+      return withRollback(next, { startedAs: fact.rollbackId, leftBehind: fact.left });
     case 'rolledBack':
-      return { ...next, state: 'rolledBack', reason: fact.reason, endedAt: fact.at, leftBehind: fact.left };
+      return {
+        ...withRollback(next, { leftBehind: fact.left }),
+        state: 'rolledBack',
+        reason: fact.reason,
+        endedAt: fact.at,
+      };
     case 'reopened':
       return { ...next, state: 'running', reason: fact.reason, endedAt: null };
     case 'finished':
@@ -113,12 +140,9 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'accountTied':
       return { ...next, accountMarks: withMark(rollout.accountMarks, fact.mark) };
     case 'inventoryImplausible':
-      return {
-        ...next,
-        implausibleInventory: { since: fact.at, ...rollout.implausibleInventory, ...fact.reading },
-      };
+      return withImplausible(next, { since: fact.at, ...rollout.inventory.implausible, ...fact.reading });
     case 'inventoryTrusted':
-      return { ...withPlausibleInventory(next), inventory: fact.inventory };
+      return { ...next, inventory: { baseline: fact.inventory, implausible: null } };
     case 'policyChanged': {
       const { policy, generation } = fact;
       return { ...next, policy, config: { generation, changes: rollout.config.changes + 1 } };
@@ -133,14 +157,14 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
 
 /** With `resume` the operator accepts the failures, the missing evidence and the answers of gates. Only new ones count. */
 function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollout {
-  const { heldStrata } = view.rollout;
+  const { strata } = view.rollout;
   const isOnlyHeldLeft =
-    heldStrata.length > 0 &&
+    strata.held.length > 0 &&
     view.rollout.waves.every(({ state }) => state === 'passed') &&
     assess(view).assessed.every(
       ({ assessment, summary }) => assessment.settled && summary.counts.deferred === 0,
     );
-  const { waves, acknowledgedStrata } = acknowledge(view, () => true);
+  const { waves, acknowledged } = acknowledge(view, () => true);
   return {
     ...next,
     state: 'running',
@@ -149,8 +173,7 @@ function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollou
       // Including failures without a stratum: the operator has seen all of them.
       restartSoakChecks({ ...wave, acknowledgedWeight: view.waves[index]?.weight ?? 0 }),
     ),
-    acknowledgedStrata,
-    endsWithoutHeld: view.rollout.endsWithoutHeld || isOnlyHeldLeft,
+    strata: { ...strata, acknowledged, endsWithoutHeld: strata.endsWithoutHeld || isOnlyHeldLeft },
   };
 }
 
@@ -161,10 +184,10 @@ function movedAgain(held: HeldStratum): HeldStratum {
 
 /** The group is held now. A stratum that the daemon held for failures of this group continues without the group. */
 function afterMove(
-  { heldStrata }: Rollout,
+  { strata }: Rollout,
   { label, view }: Extract<RolloutFact, { kind: 'groupMoved' }>,
 ): readonly HeldStratum[] {
-  return heldStrata
+  return strata.held
     .filter((held) => !isCleared(held, view))
     .map((held) => {
       if (held.label !== label) return held;
@@ -190,33 +213,38 @@ function restartSoakChecks(wave: Wave): Wave {
  * were removed on purpose. After a pause or another hold, the rollout waits again. An empty inventory is never accepted.
  */
 function resumeInventory(next: Rollout, at: EpochMs): Rollout {
-  const { implausibleInventory: implausible } = next;
-  if (implausible === undefined) return next;
+  const { implausible } = next.inventory;
+  if (implausible === null) return next;
   const { isHeld, ...waiting } = implausible;
   const { size, missing } = implausible;
   if (implausible.why.kind !== 'empty' && isHeld === true)
-    return { ...withPlausibleInventory(next), inventory: { at, size, missing } };
-  return { ...next, implausibleInventory: { ...waiting, since: at } };
+    return { ...next, inventory: { baseline: { at, size, missing }, implausible: null } };
+  return withImplausible(next, { ...waiting, since: at });
 }
 
 /** Restarts the wait of a rollback for the inventory: time in a pause does not count for it. */
 function restartInventoryWait(next: Rollout, at: EpochMs): Rollout {
-  const { implausibleInventory: implausible } = next;
-  if (implausible === undefined || implausible.isHeld === true || !isImplausibleTooLong(implausible, at))
+  const { implausible } = next.inventory;
+  if (implausible === null || implausible.isHeld === true || !isImplausibleTooLong(implausible, at))
     return next;
-  return { ...next, implausibleInventory: { ...implausible, since: at } };
+  return withImplausible(next, { ...implausible, since: at });
 }
 
 function withInventoryHold(next: Rollout): Rollout {
-  const { implausibleInventory: implausible } = next;
-  return implausible === undefined
-    ? next
-    : { ...next, implausibleInventory: { ...implausible, isHeld: true } };
+  const { implausible } = next.inventory;
+  return implausible === null ? next : withImplausible(next, { ...implausible, isHeld: true });
 }
 
-function withPlausibleInventory(next: Rollout): Rollout {
-  const { implausibleInventory: _ended, ...rest } = next;
-  return rest;
+function withImplausible(rollout: Rollout, implausible: ImplausibleInventory | null): Rollout {
+  return { ...rollout, inventory: { ...rollout.inventory, implausible } };
+}
+
+function withStrata(rollout: Rollout, changes: Partial<RolloutStrata>): Rollout {
+  return { ...rollout, strata: { ...rollout.strata, ...changes } };
+}
+
+function withRollback(rollout: Rollout, changes: Partial<RolloutRollback>): Rollout {
+  return { ...rollout, rollback: { ...rollout.rollback, ...changes } };
 }
 
 function withWave(rollout: Rollout, index: number, changes: Partial<Wave>): readonly Wave[] {

@@ -17,12 +17,12 @@ const recheckShareOfAge = 0.1;
 
 /** Judges a reading of the inventory for a rollout. A reading that began before an implausible one is no evidence. */
 export function assessReading(
-  { inventory, implausibleInventory: implausible }: Pick<Rollout, 'inventory' | 'implausibleInventory'>,
+  { inventory: { baseline, implausible } }: Pick<Rollout, 'inventory'>,
   seen: InventoryCount,
 ): InventoryVerdict {
-  if (implausible !== undefined && seen.readAt < implausible.readAt)
+  if (implausible !== null && seen.readAt < implausible.readAt)
     return { kind: 'implausible', why: implausible.why };
-  return assessInventory(seen, inventory, implausible?.since);
+  return assessInventory(seen, baseline, implausible?.since);
 }
 
 /** The fact that follows from a complete reading of the inventory; undefined if nothing changes. */
@@ -31,30 +31,28 @@ export function judgeInventoryReading(
   seen: InventoryCount,
   at: EpochMs,
 ): RolloutFact | undefined {
-  const { implausibleInventory: implausible, inventory, state } = rollout;
+  const { state } = rollout;
+  const { baseline, implausible } = rollout.inventory;
   if (isRolloutEnd(state) || state === 'awaitingApproval') return undefined;
   if (isOutdated(rollout, seen)) return undefined;
-  const verdict = assessInventory(seen, inventory, implausible?.since);
+  const verdict = assessInventory(seen, baseline, implausible?.since);
   if (verdict.kind === 'implausible') {
     const { readAt, size, missing } = seen;
-    const isSame = implausible !== undefined && implausible.size === size && implausible.missing === missing;
+    const isSame = implausible !== null && implausible.size === size && implausible.missing === missing;
     return isSame
       ? undefined
       : { kind: 'inventoryImplausible', at, reading: { readAt, why: verdict.why, size, missing } };
   }
-  const next = afterGoodReading(inventory, seen);
-  if (implausible !== undefined)
+  const next = afterGoodReading(baseline, seen);
+  if (implausible !== null)
     return { kind: 'inventoryTrusted', at, inventory: { ...next, trustedAt: seen.readAt } };
-  return next === inventory ? undefined : { kind: 'inventoryTrusted', at, inventory: next };
+  return next === baseline ? undefined : { kind: 'inventoryTrusted', at, inventory: next };
 }
 
 /** Whether a later reading was judged already: the watch and a check after a 404 may read the inventory concurrently. */
-function isOutdated(
-  { implausibleInventory: implausible, inventory }: Pick<Rollout, 'inventory' | 'implausibleInventory'>,
-  { readAt }: InventoryCount,
-): boolean {
-  if (implausible !== undefined) return readAt < implausible.readAt;
-  return inventory?.trustedAt !== undefined && readAt <= inventory.trustedAt;
+function isOutdated({ inventory: { baseline, implausible } }: Rollout, { readAt }: InventoryCount): boolean {
+  if (implausible !== null) return readAt < implausible.readAt;
+  return baseline?.trustedAt !== undefined && readAt <= baseline.trustedAt;
 }
 
 /** Whether a rollout with an implausible inventory reads it again by itself (`decide`). */
@@ -64,7 +62,7 @@ export function isInventoryChecked({ state }: Pick<Rollout, 'state'>): boolean {
 
 /** The interval of readings while the inventory is implausible. */
 export function recheckInventoryMs(
-  { policy, implausibleInventory: implausible }: Rollout,
+  { policy, inventory: { implausible } }: Rollout,
   now: EpochMs,
 ): DurationMs {
   const leastMs = policy.upgrade.expectMs * recheckShare;

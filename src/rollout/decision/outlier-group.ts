@@ -22,11 +22,13 @@ export function findOutlierGroup({
   const { share, failed, tried, attributes } = sharedAttribute;
   if (share > shareMax || failed < tried * failingMin) return undefined;
   const label = formatAttributes(attributes);
-  const isKnown = [groups.strata, rollout.heldStrata].some((all) => findStratum(all, label).kind === 'found');
+  const isKnown = [groups.strata, rollout.strata.held].some(
+    (all) => findStratum(all, label).kind === 'found',
+  );
   return isKnown ? undefined : sharedAttribute;
 }
 
 /** A held group whose collectors are not all in its stratum yet. Until then it is unknown which collectors may start. */
 export function findUnmoved({ rollout }: Pick<RolloutView, 'rollout'>): HeldStratum | undefined {
-  return rollout.heldStrata.find(({ unmoved }) => unmoved === true);
+  return rollout.strata.held.find(({ unmoved }) => unmoved === true);
 }

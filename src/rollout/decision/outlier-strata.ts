@@ -108,7 +108,7 @@ function tallyStrata(view: RolloutView, strata: readonly StratumSummary[]): read
   const held = heldStrataOf(view);
   const tallies = new Map<number, StratumTally>();
   // Acknowledged failures are subtracted first: they count neither as failures nor as attempts.
-  for (const { stratum, failed } of view.rollout.acknowledgedStrata) {
+  for (const { stratum, failed } of view.rollout.strata.acknowledged) {
     if (held.has(stratum)) continue;
     const debt = (tallies.get(stratum)?.failed ?? 0) - failed;
     tallies.set(stratum, { stratum, failed: debt, tried: debt, active: 0 });
@@ -164,7 +164,7 @@ function areFew(
   outliers: readonly StratumTally[],
 ): boolean {
   const { strata } = view.groups;
-  const held = view.rollout.heldStrata;
+  const held = view.rollout.strata.held;
   const sizes = strata.map((each) => sumOf(each.sizes, (size) => size));
   const members = sumOf([...outliers, ...held], ({ stratum }) => sizes[stratum] ?? 0);
   const planned = sumOf(sizes, (size) => size);

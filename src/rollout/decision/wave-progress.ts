@@ -184,20 +184,21 @@ function finishOrWait(view: AssessedView): Progress {
     return waitFor({ kind: 'deferred', wave: null, upgrades, known: [], until: lastDeferredUntil(view) });
   }
   const failures = total(view, isFailed);
-  const isWhole = failures === 0 && !view.rollout.endsWithoutHeld && !leavesSome(view);
+  const isWhole = failures === 0 && !view.rollout.strata.endsWithoutHeld && !leavesSome(view);
   return saveChange({ kind: 'finished', state: isWhole ? 'succeeded' : 'finishedWithFailures' });
 }
 
 /** A rollback that leaves collectors on the build has not succeeded. */
 function leavesSome(view: AssessedView): boolean {
-  const { kind, leftBehind } = view.rollout;
-  return kind === 'rollback' && (leftBehind.length > 0 || total(view, (state) => state === 'withdrawn') > 0);
+  const { kind, rollback } = view.rollout;
+  const left = rollback.leftBehind.length + total(view, (state) => state === 'withdrawn');
+  return kind === 'rollback' && left > 0;
 }
 
 /** Only members of held strata remain: an operator releases them, or ends the rollout without them. */
 function endWithoutHeld({ rollout }: AssessedView, upgrades: number): Progress {
-  const labels = rollout.heldStrata.map(({ label }) => label);
-  if (!rollout.endsWithoutHeld) return holdBecause({ kind: 'onlyHeldStrata', upgrades, labels });
+  const labels = rollout.strata.held.map(({ label }) => label);
+  if (!rollout.strata.endsWithoutHeld) return holdBecause({ kind: 'onlyHeldStrata', upgrades, labels });
   return doNow({ do: 'withdrawWaiting', reason: { kind: 'heldToTheEnd', labels } });
 }
 

@@ -34,14 +34,14 @@ export function needsStartWords(lost: Rollout): string {
 }
 
 /** Includes held strata, because the operator who starts the policy again has to hold them again. */
-function stoppedWords({ id, state, reason, waves, heldStrata }: Rollout): string {
+function stoppedWords({ id, state, reason, waves, strata }: Rollout): string {
   const wave = waves.find((each) => each.state === 'awaitingApproval');
   const words = rolloutReasonWords(reason);
   const because = words === '' || state === 'running' || state === 'awaitingApproval' ? '' : `: ${words}`;
   return [
     `${id} was ${stateWords(state)}${because}`,
     ...(state === 'running' && wave !== undefined ? [`its wave ${wave.name} waited for approval`] : []),
-    ...heldStrata.map(
+    ...strata.held.map(
       ({ label, reason: why }) => `its stratum ${label} was held: ${stratumReasonWords(why)}`,
     ),
   ].join(', and ');

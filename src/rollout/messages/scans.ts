@@ -2,7 +2,7 @@ import { type DurationMs, formatDuration } from '../../base/time.ts';
 import type { ForeignAccount } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import { countLeftOut, type LeftOutKind, type NoTarget } from '../model/left-out.ts';
-import type { Rollout } from '../model/rollout.ts';
+import type { Rollout, RolloutPlan } from '../model/rollout.ts';
 import type { ConfigStatus } from '../reload/newest-config.ts';
 import { describeFailure, type ServiceFailure } from '../upgrade/failure-classes.ts';
 import { accountWords } from './accounts.ts';
@@ -23,7 +23,9 @@ export type ScanResult =
   | { readonly kind: 'failed'; readonly why: ScanFailure };
 
 /** A rollout that was aborted or rolled back. */
-export type StoppedRollout = Pick<Rollout, 'id' | 'state' | 'targetBuild'>;
+export interface StoppedRollout extends Pick<Rollout, 'id' | 'state'> {
+  readonly plan: Pick<RolloutPlan, 'targetBuild'>;
+}
 
 /** Why no rollout starts. */
 export type NothingToDo =
@@ -93,8 +95,8 @@ const nothingWords = makeWords<NothingToDo>({
 });
 
 /** `production-20261121-1 to 19.455-2 was aborted`. */
-export function stoppedWords({ id, state, targetBuild }: StoppedRollout): string {
-  return `${id} to ${targetBuild} was ${state === 'aborted' ? 'aborted' : 'rolled back'}`;
+export function stoppedWords({ id, state, plan }: StoppedRollout): string {
+  return `${id} to ${plan.targetBuild} was ${state === 'aborted' ? 'aborted' : 'rolled back'}`;
 }
 
 /** A rollout without a policy, and how many collectors of a plan it is upgrading. */

@@ -109,12 +109,12 @@ export function countSteady(collectors: ReadonlyArray<Pick<FleetCollector, 'ephe
 /**
  * Judges whether a reading of the inventory is plausible (P14). Evaluated in order; the first match wins. An empty list is
  * never plausible, because nobody deletes a whole fleet during its upgrade.
- * @param baseline undefined for a rollout whose record was unreadable: withdrawn collectors count as gone
+ * @param baseline null for a rollout whose record was unreadable: withdrawn collectors count as gone
  * @param implausibleSince when readings became implausible: passing time must not make them plausible
  */
 export function assessInventory(
   seen: InventoryCount,
-  baseline: InventoryBaseline | undefined,
+  baseline: InventoryBaseline | null,
   implausibleSince?: EpochMs,
 ): InventoryVerdict {
   const knownGone = baseline?.missing ?? seen.missing - seen.missingUnexplained;
@@ -123,20 +123,20 @@ export function assessInventory(
   const listed = Math.max(expected + seen.transient, baseline?.size ?? 0);
   if (seen.rows === 0 && listed > 0) return implausible({ kind: 'empty', expected: listed });
   const missing = seen.missing - knownGone;
-  const ageMs = baseline === undefined ? 0 : (implausibleSince ?? seen.readAt) - baseline.at;
+  const ageMs = baseline === null ? 0 : (implausibleSince ?? seen.readAt) - baseline.at;
   if (missing > goneMax(expected, ageMs))
     return implausible({ kind: 'manyGone', missing, members: expected });
-  if (baseline !== undefined && isMuchShorter(seen.size, baseline.size))
+  if (baseline !== null && isMuchShorter(seen.size, baseline.size))
     return implausible({ kind: 'short', size: seen.size, before: baseline.size });
   return { kind: 'plausible' };
 }
 
 /** The baseline after a plausible reading: stricter at once, less strict only after `baselineKeptMs`. */
 export function afterGoodReading(
-  baseline: InventoryBaseline | undefined,
+  baseline: InventoryBaseline | null,
   { readAt: at, size, missing }: InventoryCount,
 ): InventoryBaseline {
-  if (baseline === undefined || at - baseline.at >= baselineKeptMs) {
+  if (baseline === null || at - baseline.at >= baselineKeptMs) {
     const isSame = baseline?.size === size && baseline.missing === missing;
     const isKept = isSame && at - baseline.at <= baselineRestatedMs;
     return isKept ? baseline : { at, size, missing };

@@ -22,59 +22,21 @@ export interface Rollout {
   readonly id: string;
   /** A rollback returns the collectors of another rollout to their previous builds. */
   readonly kind: 'upgrade' | 'rollback';
-  /** For a rollback: the rollout that it rolls back. */
-  readonly rollbackOf: string | null;
-  /** The rollback of this rollout, once it was started. */
-  readonly rollbackId: string | null;
   /** The policy at the time of the plan, with the limits of the current config (`follow-config.ts`). */
   readonly policy: Policy;
   /** The config of these limits. */
   readonly config: RolloutConfig;
-  readonly targetBuild: string;
-  /** For a rollback: its target builds, most frequent first. */
-  readonly backTo: readonly string[];
-  /** For a rollback and its original: the collectors that stay on the build, and why. */
-  readonly leftBehind: readonly LeftBehind[];
-  /** The builds it started from, most frequent first, at most five. */
-  readonly fromBuilds: readonly string[];
-  /** Members of the plan on each of them; empty in rollbacks. */
-  readonly fromCounts: readonly number[];
-  /** Fields that the plan has no room for, so failures are not weighed by them; absent if there is none. */
-  readonly unweighedFields?: readonly string[];
-  readonly planHash: string;
-  /** The version of the plan's groups, to which late joiners may add. */
-  readonly groupsRev: number;
-  /** The plan sorted its collectors by time zone, because its windows or freezes needed that. */
-  readonly knowsZones: boolean;
   readonly startedBy: string;
   readonly createdAt: EpochMs;
-  /** When the inventory behind the plan was read. */
-  readonly fleetReadAt: EpochMs;
-  /** Installed collectors in that inventory. */
-  readonly fleetSize: number;
-  /** The baseline of the inventory. Lost with an unreadable record, until the next good reading. */
-  readonly inventory?: InventoryBaseline;
-  /** Present while the inventory is implausible. Nothing starts, and no collector counts as gone (P14). */
-  readonly implausibleInventory?: ImplausibleInventory;
+  readonly plan: RolloutPlan;
   readonly state: RolloutState;
   readonly reason: RolloutReason;
-  /** The condition that ends a hold by itself. Absent in any other hold. */
-  readonly heldFor?: HeldFor;
-  /** The number of the current hold or pause, which a `resume` names (P15): the `rev` at which it began. null without one. */
-  readonly hold: number | null;
+  /** null unless it is held or paused. */
+  readonly hold: RolloutHold | null;
   readonly waves: readonly Wave[];
-  /** Strata that start nothing more until an operator releases them. */
-  readonly heldStrata: readonly HeldStratum[];
-  /** Acknowledged failures of strata, which no longer block them. */
-  readonly acknowledgedStrata: readonly AcknowledgedStratum[];
-  /** An operator allowed the rollout to end without its held strata. */
-  readonly endsWithoutHeld: boolean;
-  /** While the plan waits for approval: how the fleet has changed since it was last shown. */
-  readonly drift: PlanDrift | null;
-  /** For a rollback and its original: an operator lets it start outside windows and inside freezes. */
-  readonly anyTime?: true;
-  /** How many collectors the plan left out, for each reason. */
-  readonly leftOut: readonly LeftOutCount[];
+  readonly strata: RolloutStrata;
+  readonly inventory: RolloutInventory;
+  readonly rollback: RolloutRollback;
   /** When the last of its upgrades ended. Until then running upgrades are watched, in any state. */
   readonly endedAt: EpochMs | null;
   readonly rev: number;
@@ -83,6 +45,79 @@ export interface Rollout {
   /** Present while its own record is unreadable. Then the other fields come from other records. */
   readonly unreadable?: UnreadableRecord;
 }
+
+/** What a rollout keeps of its plan beside the waves. */
+export interface RolloutPlan {
+  readonly hash: string;
+  readonly targetBuild: string;
+  /** The builds it started from, most frequent first, at most five. */
+  readonly fromBuilds: readonly string[];
+  /** Members of the plan on each of them; empty in rollbacks. */
+  readonly fromCounts: readonly number[];
+  /** How many collectors the plan left out, for each reason. */
+  readonly leftOut: readonly LeftOutCount[];
+  /** Fields that the plan has no room for, so failures are not weighed by them. */
+  readonly unweighedFields: readonly string[];
+  /** The version of the plan's groups, to which late joiners may add. */
+  readonly groupsRev: number;
+  /** The plan sorted its collectors by time zone, because its windows or freezes needed that. */
+  readonly knowsZones: boolean;
+  /** When the inventory behind the plan was read. */
+  readonly fleetReadAt: EpochMs;
+  /** Installed collectors in that inventory. */
+  readonly fleetSize: number;
+  /** While the plan waits for approval: how the fleet has changed since it was last shown. */
+  readonly drift: PlanDrift | null;
+}
+
+/** The current hold or pause of a rollout. */
+export interface RolloutHold {
+  /** A `resume` names it (P15): the `rev` at which the hold began. */
+  readonly number: number;
+  /** The condition that ends a hold by itself. Absent in any other hold. */
+  readonly heldFor?: HeldFor;
+}
+
+/** What applies to single strata, across all waves. */
+export interface RolloutStrata {
+  /** Strata that start nothing more until an operator releases them. */
+  readonly held: readonly HeldStratum[];
+  /** Acknowledged failures of strata, which no longer block them. */
+  readonly acknowledged: readonly AcknowledgedStratum[];
+  /** An operator allowed the rollout to end without its held strata. */
+  readonly endsWithoutHeld: boolean;
+}
+
+/** How a rollout judges readings of the inventory. */
+export interface RolloutInventory {
+  /** Lost with an unreadable record, until the next good reading. */
+  readonly baseline: InventoryBaseline | null;
+  /** Set while the inventory is implausible. Nothing starts, and no collector counts as gone (P14). */
+  readonly implausible: ImplausibleInventory | null;
+}
+
+/** The relation of a rollback and its original, in the record of each. */
+export interface RolloutRollback {
+  /** For a rollback: the id of the rollout that it rolls back. */
+  readonly original: string | null;
+  /** For an original: the id of its rollback, once that was started. */
+  readonly startedAs: string | null;
+  /** For a rollback: its target builds, most frequent first. */
+  readonly backTo: readonly string[];
+  /** The collectors that stay on the build, and why. */
+  readonly leftBehind: readonly LeftBehind[];
+  /** An operator lets the rollback start outside windows and inside freezes. */
+  readonly anyTime: boolean;
+}
+
+/** Of an upgrade that is not rolled back. */
+export const noRollback: RolloutRollback = {
+  original: null,
+  startedAs: null,
+  backTo: [],
+  leftBehind: [],
+  anyTime: false,
+};
 
 /** Why this daemon cannot use a rollout's own record. */
 export type UnreadableRecord =

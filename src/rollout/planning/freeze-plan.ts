@@ -5,7 +5,7 @@ import { assessHeartbeat, type FleetCollector, type FleetSnapshot } from '../mod
 import { countLeftOut } from '../model/left-out.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
-import type { Rollout } from '../model/rollout.ts';
+import { noRollback, type Rollout } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import { freshTally } from '../model/upgrade-figures.ts';
 import type { PlannedMember } from './arrange-plan.ts';
@@ -32,22 +32,22 @@ export function* freezeInSteps(
   const builds = yield* mapInSteps(collectors, ({ build }) => build);
   const from = countBuilds(builds).slice(0, fromBuildsMax);
   const { leftOut: unweighedFields, ...attributes } = yield* tabulateAttributes(collectors);
-  const planned = newRollout(origin, policy, {
+  const rollout = newRollout(origin, policy, {
     kind: 'upgrade',
-    rollbackOf: null,
-    backTo: [],
-    leftBehind: [],
-    targetBuild: plan.targetBuild,
-    fromBuilds: from.map(({ build }) => build),
-    fromCounts: from.map(({ count }) => count),
-    planHash: plan.hash,
+    rollback: noRollback,
+    plan: {
+      hash: plan.hash,
+      targetBuild: plan.targetBuild,
+      fromBuilds: from.map(({ build }) => build),
+      fromCounts: from.map(({ count }) => count),
+      leftOut: countLeftOut(plan.leftOut.map(({ kind }) => kind)),
+      unweighedFields,
+    },
     state: policy.approval ? 'awaitingApproval' : 'running',
     reason: policy.approval ? { kind: 'awaitsApproval' } : { kind: 'asked', by: origin.startedBy, words: '' },
-    leftOut: countLeftOut(plan.leftOut.map(({ kind }) => kind)),
     planned: plan.waves,
     groups: plan.groups,
   });
-  const rollout = unweighedFields.length === 0 ? planned : { ...planned, unweighedFields };
   const upgrades: Upgrade[] = [];
   for (const [wave, { members }] of plan.waves.entries())
     yield* eachInSteps(members, (member) => {

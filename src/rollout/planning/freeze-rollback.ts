@@ -47,27 +47,29 @@ export function* freezeRollback(
     .slice(0, backToMax)
     .map(({ build }) => build);
   const [targetBuild] = backTo;
-  const planned = newRollout(origin, policy, {
+  const { leftOut: unweighedFields, ...attributes } = yield* tabulateAttributes(chosen);
+  const rollout = newRollout(origin, policy, {
     kind: 'rollback',
-    rollbackOf: original.id,
-    targetBuild: targetBuild ?? original.targetBuild,
-    fromBuilds: [original.targetBuild],
-    fromCounts: [],
-    backTo,
-    leftBehind: left,
-    planHash: hashHex(JSON.stringify(plan.map(({ member, toBuild }) => [member.collector.id, toBuild])), 8),
+    plan: {
+      hash: hashHex(JSON.stringify(plan.map(({ member, toBuild }) => [member.collector.id, toBuild])), 8),
+      targetBuild: targetBuild ?? original.plan.targetBuild,
+      fromBuilds: [original.plan.targetBuild],
+      fromCounts: [],
+      leftOut: countLeftOut(leftOut),
+      unweighedFields,
+    },
     state: 'running',
     reason: { kind: 'rollsBack', rollout: original.id },
-    leftOut: countLeftOut(leftOut),
+    rollback: {
+      original: original.id,
+      startedAs: null,
+      backTo,
+      leftBehind: left,
+      anyTime: original.rollback.anyTime,
+    },
     planned: waves,
     groups,
   });
-  const { leftOut: unweighedFields, ...attributes } = yield* tabulateAttributes(chosen);
-  const rollout: Rollout = {
-    ...planned,
-    ...(original.anyTime === true ? { anyTime: true } : {}),
-    ...(unweighedFields.length === 0 ? {} : { unweighedFields }),
-  };
   const records = yield* mapInSteps(plan, ({ member, ...to }) =>
     pendingUpgrade(member, to, { rolloutId: id, fleet: null }),
   );

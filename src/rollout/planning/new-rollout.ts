@@ -6,7 +6,7 @@ import { countSteady } from '../model/assess-inventory.ts';
 import type { FleetSnapshot } from '../model/collector.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Policy, WaveRule } from '../model/policy.ts';
-import type { Rollout, Wave } from '../model/rollout.ts';
+import type { Rollout, RolloutPlan, Wave } from '../model/rollout.ts';
 import { longestChain, type PlannedWave } from './arrange-plan.ts';
 
 /** Who started a rollout and from which inventory, account and config it was planned. */
@@ -23,48 +23,39 @@ export interface RolloutOrigin extends Pick<Rollout, 'id' | 'startedBy' | 'creat
 export function newRollout(
   { id, startedBy, createdAt, fleet, accountMarks = [], generation = 0 }: RolloutOrigin,
   policy: Policy,
-  about: Pick<
-    Rollout,
-    | 'kind'
-    | 'rollbackOf'
-    | 'targetBuild'
-    | 'backTo'
-    | 'leftBehind'
-    | 'fromBuilds'
-    | 'fromCounts'
-    | 'planHash'
-    | 'state'
-    | 'reason'
-    | 'leftOut'
-  > & {
+  about: Pick<Rollout, 'kind' | 'state' | 'reason' | 'rollback'> & {
+    readonly plan: Omit<RolloutPlan, 'groupsRev' | 'knowsZones' | 'fleetReadAt' | 'fleetSize' | 'drift'>;
     readonly planned: readonly PlannedWave[];
     readonly groups: PlanGroups;
   },
 ): Rollout {
-  const { planned, groups, ...named } = about;
+  const { plan, planned, groups, ...named } = about;
   return {
     ...named,
     id,
-    rollbackId: null,
     policy,
     config: { generation, changes: 0 },
-    groupsRev: 1,
-    knowsZones: needsCollectorZone(policy),
     startedBy,
     createdAt,
-    fleetReadAt: fleet.readAt,
-    fleetSize: fleet.collectors.length,
-    inventory: { at: fleet.readAt, size: countSteady(fleet.collectors), missing: 0 },
+    plan: {
+      ...plan,
+      groupsRev: 1,
+      knowsZones: needsCollectorZone(policy),
+      fleetReadAt: fleet.readAt,
+      fleetSize: fleet.collectors.length,
+      drift: null,
+    },
+    hold: null,
     waves: policy.waves.map((rule, wave) => {
       const members = planned[wave]?.members ?? [];
       return unopenedWave(rule, { size: members.length, chain: longestChain(members, groups.domains) });
     }),
-    heldStrata: [],
-    acknowledgedStrata: [],
-    endsWithoutHeld: false,
-    drift: null,
+    strata: { held: [], acknowledged: [], endsWithoutHeld: false },
+    inventory: {
+      baseline: { at: fleet.readAt, size: countSteady(fleet.collectors), missing: 0 },
+      implausible: null,
+    },
     endedAt: null,
-    hold: null,
     accountMarks,
     rev: 1,
   };

@@ -45,9 +45,16 @@ export function* planJoiners(
   const upgrades = yield* mapInSteps(inOrder, (collector, index): Upgrade => {
     const wave = waveOf.get(collector.id) ?? rollout.waves.length - 1;
     const member = { ...extended.add(collector, wave), order: planned + index + 1 };
-    return pendingUpgrade(member, { wave, toBuild: rollout.targetBuild }, { rolloutId: rollout.id, fleet });
+    return pendingUpgrade(
+      member,
+      { wave, toBuild: rollout.plan.targetBuild },
+      { rolloutId: rollout.id, fleet },
+    );
   });
-  const { leftOut: _leftOut, ...attributes } = yield* tabulateAttributes(inOrder, rollout.unweighedFields);
+  const { leftOut: _leftOut, ...attributes } = yield* tabulateAttributes(
+    inOrder,
+    rollout.plan.unweighedFields,
+  );
   return {
     upgrades,
     groups: extended.groups,
@@ -60,11 +67,14 @@ export function* planJoiners(
         return { ...each, joined: each.joined + members.length, chain };
       }),
       // A stratum that was held while it was empty may have its first members now.
-      heldStrata: rollout.heldStrata.map((held) => ({
-        ...held,
-        stratum: indexOfStratum(extended.groups.strata, held.label),
-      })),
-      groupsRev: rollout.groupsRev + 1,
+      strata: {
+        ...rollout.strata,
+        held: rollout.strata.held.map((held) => ({
+          ...held,
+          stratum: indexOfStratum(extended.groups.strata, held.label),
+        })),
+      },
+      plan: { ...rollout.plan, groupsRev: rollout.plan.groupsRev + 1 },
       rev: rollout.rev + 1,
     },
   };
@@ -72,7 +82,7 @@ export function* planJoiners(
 
 /** Makes the rule that tells why a collector may not join: by the frozen policy, then by the current one. */
 export function makeJoinerRule(
-  { policy: frozen, targetBuild }: Pick<Rollout, 'policy' | 'targetBuild'>,
+  { policy: frozen, plan: { targetBuild } }: Pick<Rollout, 'policy' | 'plan'>,
   present: Pick<Policy, 'select' | 'target'>,
   fleet: Pick<FleetSnapshot, 'collectors' | 'upgradableIds'>,
   options: PlanOptions,
@@ -115,11 +125,11 @@ function extendGroups(rollout: Rollout, groups: PlanGroups) {
   const { policy, waves } = rollout;
   const strata = groups.strata.map(({ sizes, ...rest }) => ({ ...rest, sizes: [...sizes] }));
   // Held groups come first: a collector that matches a held and a released group is held.
-  const ofGroups = [...rollout.heldStrata, ...groups.strata].flatMap(({ label, attributes }) =>
+  const ofGroups = [...rollout.strata.held, ...groups.strata].flatMap(({ label, attributes }) =>
     attributes === undefined ? [] : [{ label, attributes }],
   );
   const domains = [...groups.domains];
-  const laneIndex = makeLaneIndex(rollout.knowsZones, groups.lanes);
+  const laneIndex = makeLaneIndex(rollout.plan.knowsZones, groups.lanes);
   const stratumOf = new Map(strata.map(({ label }, index) => [label, index]));
   const domainOf = new Map(domains.map(({ label }, index) => [label, index]));
   const extended: PlanGroups = { strata, domains, lanes: laneIndex.lanes };

@@ -43,8 +43,11 @@ export function splitGroup(
     groups: { ...groups, strata, lanes: laneIndex.lanes },
     rollout: {
       ...rollout,
-      heldStrata: rollout.heldStrata.map((each) => (each.label === held.label ? { ...each, stratum } : each)),
-      groupsRev: rollout.groupsRev + 1,
+      strata: {
+        ...rollout.strata,
+        held: rollout.strata.held.map((each) => (each.label === held.label ? { ...each, stratum } : each)),
+      },
+      plan: { ...rollout.plan, groupsRev: rollout.plan.groupsRev + 1 },
       rev: rollout.rev + 1,
     },
     upgrades,

@@ -22,7 +22,7 @@ export interface ConfigVersion {
  * `defer`. Plan and target stay frozen (P5, P6).
  */
 export function withCurrentLimits(
-  rollout: Pick<Rollout, 'kind' | 'policy' | 'knowsZones'>,
+  rollout: Pick<Rollout, 'kind' | 'policy' | 'plan'>,
   config: Policy,
 ): Omit<FollowedConfig, 'rollout'> & { readonly policy: Policy } {
   const { kind, policy: frozen } = rollout;
@@ -81,9 +81,9 @@ export function withCurrentCaps(
  * A plan made without `collector` time zones does not know its collectors' zones. New windows in `collector` time then
  * wait for the next rollout, and a freeze in `collector` time applies while it applies anywhere on Earth (P7).
  */
-function calendarFor(rollout: Pick<Rollout, 'policy' | 'knowsZones'>, present: Policy): CalendarRules {
+function calendarFor(rollout: Pick<Rollout, 'policy' | 'plan'>, present: Policy): CalendarRules {
   const { windows, freezes, timeZone } = present;
-  if (rollout.knowsZones) return { windows, freezes, timeZone };
+  if (rollout.plan.knowsZones) return { windows, freezes, timeZone };
   const isUnknown = windows.some((rule) => rule.timeZone === collectorZone);
   return {
     windows: isUnknown ? rollout.policy.windows : windows,

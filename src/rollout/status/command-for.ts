@@ -1,7 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import { formatAttributes } from '../model/attributes.ts';
-import type { Rollout } from '../model/rollout.ts';
 import type { AskedVerb, RolloutVerb } from '../verbs/verbs.ts';
 import { askedNow, type ShownRollout } from './legal-verbs.ts';
 
@@ -11,8 +10,11 @@ export function commandName(verb: RolloutVerb): string {
 }
 
 /** The part of a status that its commands need. */
-interface CommandedRollout extends ShownRollout, Pick<Rollout, 'id' | 'rollbackOf' | 'rollbackId'> {
+interface CommandedRollout extends ShownRollout {
+  readonly id: string;
   readonly policy: string;
+  readonly rollbackOf: string | null;
+  readonly rollbackId: string | null;
 }
 
 /** The complete command for a verb that fits this status, such as `upwave approve production --wave rest`. */

@@ -128,7 +128,8 @@ function buildsOf(
   { events, isWhole }: { readonly events: readonly RolloutEvent[]; readonly isWhole: boolean },
   until: EpochMs,
 ): BuildCourse | null {
-  const { targetBuild, fromBuilds, fromCounts, createdAt } = rollout;
+  const { plan, createdAt } = rollout;
+  const { targetBuild, fromBuilds, fromCounts } = plan;
   if (fromCounts.length === 0 || !isWhole || until <= createdAt) return null;
   const planned = total({ waves }, () => true);
   const others = Math.max(0, planned - sumOf(fromCounts, (count) => count));

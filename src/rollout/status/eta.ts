@@ -33,14 +33,14 @@ function unknownReasonOf(
   { rollout, account, isPolicyMissing }: RolloutView,
   api: ApiBudgetStatus,
 ): EtaUnknownReason | undefined {
-  const { state, implausibleInventory } = rollout;
+  const { state, inventory } = rollout;
   if (rollout.unreadable?.kind === 'newer') return 'newerVersion';
   if (isRolloutEnd(state)) return 'ending';
   if (isForeign(account)) return 'account';
   if (isPolicyMissing) return 'policyMissing';
   if (state === 'held' || state === 'paused' || state === 'rollingBack') return state;
   if (api.outage?.kind === 'serviceDown') return 'serviceDown';
-  return implausibleInventory === undefined ? undefined : 'inventory';
+  return inventory.implausible === null ? undefined : 'inventory';
 }
 
 function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta {
@@ -51,7 +51,7 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
   const remainders = remaindersOf(view, from);
   const policy = { ...rollout.policy, ...calendarOf(rollout) };
   const startNeedsMs = startNeedsMsOf(view);
-  const { fleetSize } = rollout;
+  const { fleetSize } = rollout.plan;
   const given = { requestsPerSecond: api.requestsPerSecondNow, fleetSize, learned, startNeedsMs };
   const estimate = (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
     estimateRemainder(of, policy, { ...given, from: begin });
@@ -141,9 +141,9 @@ function unknown(reason: EtaUnknownReason): Eta {
 /** What the rollout waits for; null while it makes progress by itself, which includes a soak. */
 export function waitsForOf(view: AssessedView, now: EpochMs): WaitsFor | null {
   const { current } = view;
-  const { state, implausibleInventory } = view.rollout;
+  const { state, inventory } = view.rollout;
   if (state !== 'running' || total(view, isRunning) > 0) return null;
-  if (implausibleInventory !== undefined) return { kind: 'inventory', until: null };
+  if (inventory.implausible !== null) return { kind: 'inventory', until: null };
   if (current === undefined && isDeferredAlone(view)) {
     return { kind: 'collectors', until: lastDeferredUntil(view) };
   }

@@ -1,5 +1,6 @@
 import type { ExplanationKind } from '../../base/vocabulary.ts';
 import { type UnplannedReason, unplannedWords } from '../messages/explanations.ts';
+import type { StoppedRollout } from '../messages/scans.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
@@ -25,7 +26,7 @@ export interface UnplannedContext {
 }
 
 export interface PastRecord {
-  readonly rollout: Pick<Rollout, 'id' | 'kind' | 'state' | 'targetBuild'>;
+  readonly rollout: StoppedRollout & Pick<Rollout, 'kind'>;
   readonly upgrade: Upgrade | undefined;
 }
 
@@ -50,7 +51,7 @@ export function explainUnplanned(
     const until = why.kind === 'tooNew' ? why.notBefore : null;
     return { ...unplanned({ kind: 'noTarget', why, stopped, policy: name }), until };
   }
-  const toTarget = upgrades.filter(({ rollout }) => rollout.targetBuild === target.build);
+  const toTarget = upgrades.filter(({ rollout }) => rollout.plan.targetBuild === target.build);
   const failed = toTarget.find(
     ({ rollout, upgrade }) =>
       upgrade !== undefined && isFailed(upgrade.progress.state) && rollout.state !== 'succeeded',

@@ -127,5 +127,5 @@ const stopsAll: ReadonlySet<Action['do']> = new Set([
 ]);
 
 function heldStratumOf({ rollout }: RolloutView, upgrade: Upgrade) {
-  return rollout.heldStrata.find(({ stratum }) => stratum === upgrade.identity.stratum);
+  return rollout.strata.held.find(({ stratum }) => stratum === upgrade.identity.stratum);
 }

@@ -6,7 +6,8 @@ import { type AskedVerb, judgeVerb, type RolloutVerb, rolloutVerbs } from '../ve
 import { awaitsApproval } from './headline.ts';
 
 /** The part of a status that decides which verbs are possible and with which arguments. */
-export interface ShownRollout extends Pick<Rollout, 'kind' | 'state' | 'endedAt' | 'planHash'> {
+export interface ShownRollout extends Pick<Rollout, 'kind' | 'state' | 'endedAt'> {
+  readonly planHash: string;
   readonly hold: number | null;
   readonly counts: Readonly<Record<UpgradeState, number>>;
   readonly window: { readonly isOpen: boolean } | null;

@@ -51,7 +51,7 @@ export function previewRest(view: RolloutView, open: readonly Upgrade[], now: Ep
     unconfirmed: 0,
     mayGrowBy: 0,
     builds: countBuilds(open.map(({ identity: { toBuild } }) => toBuild)),
-    leftBehind: rollout.leftBehind.map(showLeftBehind),
+    leftBehind: rollout.rollback.leftBehind.map(showLeftBehind),
     waves,
   };
 }

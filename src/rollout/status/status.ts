@@ -16,7 +16,7 @@ import { rolloutReasonWords } from '../messages/rollout-reasons.ts';
 import { stratumWhyWords } from '../messages/stratum-reasons.ts';
 import type { GateAnswers } from '../model/gate-answers.ts';
 import type { GateRule } from '../model/policy.ts';
-import type { Rollout, RolloutView } from '../model/rollout.ts';
+import type { RolloutPlan, RolloutView } from '../model/rollout.ts';
 import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import { coverage } from '../planning/coverage.ts';
 import { type CauseUpgrades, groupCauses } from './causes.ts';
@@ -37,8 +37,7 @@ export function describeRollout(
 ): RolloutStatus {
   const view = assess(given);
   const { rollout } = view;
-  const { id, kind, state, rollbackOf, rollbackId, startedBy, createdAt, endedAt } = rollout;
-  const { targetBuild, backTo, fromBuilds, planHash } = rollout;
+  const { id, kind, state, startedBy, createdAt, endedAt, plan, hold, rollback } = rollout;
   const { waves: covered, total, uncovered } = coverage(view.groups);
   const waves = view.assessed.map((each) => describeWave(view, each, covered[each.index] ?? 0, now));
   const facts = {
@@ -56,20 +55,26 @@ export function describeRollout(
       isPolicyMissing: view.isPolicyMissing ?? false,
       rollbackState: view.rollback?.state ?? null,
     }),
-    ...{ id, rollbackOf, rollbackId, targetBuild, backTo, fromBuilds, planHash, startedBy, createdAt },
+    ...{ id, startedBy, createdAt },
+    rollbackOf: rollback.original,
+    rollbackId: rollback.startedAs,
+    targetBuild: plan.targetBuild,
+    backTo: rollback.backTo,
+    fromBuilds: plan.fromBuilds,
+    planHash: plan.hash,
     policy: rollout.policy.name,
     reason: rolloutReasonWords(rollout.reason),
     reasonKind: rollout.reason.kind,
-    hold: rollout.hold,
-    heldFor: rollout.heldFor ?? null,
-    leftBehind: rollout.leftBehind.map(showLeftBehind),
-    drift: driftOf(rollout),
+    hold: hold?.number ?? null,
+    heldFor: hold?.heldFor ?? null,
+    leftBehind: rollback.leftBehind.map(showLeftBehind),
+    drift: driftOf(plan),
     planned: sumOf(waves, ({ size }) => size),
     counts: sumCounts(waves),
     causes: groupCauses(view, upgrades),
     sharedAttribute: view.sharedAttribute ?? null,
-    unweighedFields: rollout.unweighedFields ?? [],
-    leftOut: showLeftOut(rollout.leftOut),
+    unweighedFields: plan.unweighedFields,
+    leftOut: showLeftOut(plan.leftOut),
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,
     lostWeight: rollout.policy.lostWeight,
@@ -109,14 +114,14 @@ function describeGate(gate: GateRule, answers: GateAnswers, now: EpochMs): GateS
   return { name, verdict, words: gateWords(assessment), value, unanswered, dryRun };
 }
 
-function driftOf({ drift }: Rollout): DriftStatus | null {
+function driftOf({ drift }: RolloutPlan): DriftStatus | null {
   if (drift === null) return null;
   const { from, joined, left } = drift;
   return { from, joined, left, words: driftWords(drift) };
 }
 
 function heldOf(view: RolloutView): StrataStatus['held'] {
-  return view.rollout.heldStrata.map(({ stratum, label, reason, by, at }) => {
+  return view.rollout.strata.held.map(({ stratum, label, reason, by, at }) => {
     const waiting = sumOf(view.strata, (each) => (each.stratum === stratum ? each.waiting : 0));
     return { label, kind: reason.kind, reason: stratumWhyWords(reason), by, at, waiting };
   });

@@ -94,17 +94,19 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
     const { state } = rollout;
     if (state === 'paused') return unchanged;
     // A hold that may end by itself must not replace a pause, which only an operator ends (P4).
-    if (state === 'running' || rollout.heldFor !== undefined) return change({ kind: 'paused', ...cause });
+    if (state === 'running' || rollout.hold?.heldFor !== undefined)
+      return change({ kind: 'paused', ...cause });
     if (state === 'held') return refuse({ kind: 'alreadyHeld' });
     return refuseState(rollout);
   },
 
   resume: (view, { hold: asked }, cause) => {
     const { rollout, buildHold } = view;
-    const { state, reason, hold } = rollout;
+    const { state, reason } = rollout;
     if (state === 'running') return unchanged;
     if (state === 'awaitingApproval') return refuse({ kind: 'notStarted' });
-    if (hold === null) return refuse({ kind: 'notStopped', state });
+    if (rollout.hold === null) return refuse({ kind: 'notStopped', state });
+    const { number: hold } = rollout.hold;
     if (hold !== asked) return refuse({ kind: 'otherHold', state, hold, asked, reason });
     if (buildHold !== null) return refuseHeld(buildHold);
     return change({ kind: 'resumed', ...cause, view });
@@ -133,17 +135,17 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
     if (state === 'aborted') return unchanged;
     // A foreign rollback can't be ended from here, and would block all rollouts of the policy.
     // A rollback does not start while the inventory is implausible, because the whole fleet may be missing from it.
-    const isUnplanned = rollout.rollbackId === null && rollout.implausibleInventory !== undefined;
+    const isUnplanned = rollout.rollback.startedAs === null && rollout.inventory.implausible !== null;
     const isRollingBack = state === 'rollingBack' && !isForeign(account) && !isUnplanned;
     if (isRollingBack || isRolloutEnd(state)) return refuseState(rollout);
     return change({ kind: 'aborted', ...cause });
   },
 
   rollback: (view, { now = false }, cause) => {
-    const { state, kind, rollbackOf, anyTime } = view.rollout;
-    const lift = anyTime === true || !now ? unchanged : change({ kind: 'windowsLifted', ...cause });
+    const { state, kind, rollback } = view.rollout;
+    const lift = rollback.anyTime || !now ? unchanged : change({ kind: 'windowsLifted', ...cause });
     if (kind === 'rollback') {
-      if (!now) return refuse({ kind: 'isRollback', rollbackOf });
+      if (!now) return refuse({ kind: 'isRollback', rollbackOf: rollback.original });
       return isRolloutEnd(state) ? refuseState(view.rollout) : lift;
     }
     if (state === 'rollingBack') return lift;
@@ -173,7 +175,8 @@ function refuseHeld({ build, reason }: BuildHold): VerbJudgement {
 }
 
 function judgeApprovePlan(rollout: Rollout, asked: string, cause: Cause): VerbJudgement {
-  const { state, planHash, policy } = rollout;
+  const { state, policy } = rollout;
+  const { hash: planHash } = rollout.plan;
   const awaited = awaitedOf(rollout);
   if (planHash !== asked) return refuse({ kind: 'otherPlan', planHash, asked, awaited });
   if (state === 'awaitingApproval') return change({ kind: 'approved', ...cause });
@@ -191,8 +194,8 @@ function judgeApproveWave(rollout: Rollout, asked: string, cause: Cause): VerbJu
   return refuse({ kind: 'waveNotAwaiting', asked, awaited });
 }
 
-function awaitedOf({ state, planHash, waves }: Rollout): Awaited | null {
-  if (state === 'awaitingApproval') return { kind: 'plan', planHash };
+function awaitedOf({ state, plan, waves }: Rollout): Awaited | null {
+  if (state === 'awaitingApproval') return { kind: 'plan', planHash: plan.hash };
   const wave = waves.find((each) => each.state === 'awaitingApproval' && each.approvedAt === null);
   return wave === undefined ? null : { kind: 'wave', wave: wave.name };
 }
@@ -208,8 +211,8 @@ function refuse(refusal: Refusal): VerbJudgement {
 }
 
 /** Refuses a verb that the rollout's state forbids. */
-function refuseState({ state, rollbackId }: Rollout): VerbJudgement {
-  if (state === 'rollingBack') return refuse({ kind: 'rollingBack', rollback: rollbackId });
+function refuseState({ state, rollback }: Rollout): VerbJudgement {
+  if (state === 'rollingBack') return refuse({ kind: 'rollingBack', rollback: rollback.startedAs });
   if (state === 'awaitingApproval') return refuse({ kind: 'notStarted' });
   return refuse({ kind: 'over', state });
 }

@@ -45,7 +45,7 @@ export async function playUpwave(
     gates: { ask: async () => ({ kind: 'error', detail: 'no gate is asked here' }) },
     approvedAt: (from) => from,
   });
-  const { state, reason, heldStrata, waves } = rollout;
+  const { state, reason, strata, waves } = rollout;
   const everyone = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
   const succeeded = await store.listUpgrades(rollout.id, { ...everyone, state: 'succeeded' });
   const others = fleet.snapshot.collectors.length - fleet.broken.size;
@@ -57,7 +57,7 @@ export async function playUpwave(
     state,
     reason: rolloutReasonWords(reason),
     isThrough: waves.every((wave) => wave.state === 'passed'),
-    heldStrata,
+    heldStrata: strata.held,
     brokenPromises: [...service.brokenPromises],
   };
 }

@@ -17,13 +17,13 @@ export function judgeApproval(
 ): void {
   const { rollout } = of;
   if (before.state !== 'awaitingApproval' || rollout.state !== 'running') return;
-  const plan = `plan ${before.planHash}`;
+  const plan = `plan ${before.plan.hash}`;
   verdicts.check('P15', of.asked.has(plan), `${rollout.id} runs, and nobody approved ${plan}`);
-  const readAt = rollout.fleetReadAt + skewMs;
+  const readAt = rollout.plan.fleetReadAt + skewMs;
   const now = scheduler.now();
   // Drift that came while the plan was read again is nobody's fault.
   const until = now - slackMs - staleMs;
-  if (before.drift !== null && now - rollout.fleetReadAt <= shownForMs + slackMs + staleMs) return;
+  if (before.plan.drift !== null && now - rollout.plan.fleetReadAt <= shownForMs + slackMs + staleMs) return;
   for (const {
     identity: { collectorId, toBuild },
   } of of.upgrades.values()) {

@@ -161,9 +161,11 @@ export function makeCreateJudge(parts: {
 
       verdicts.check('P5', isSelected(policy, collector.about), `${who}, which the policy excludes`);
       const pinned =
-        rollout.kind === 'upgrade' ? rollout.targetBuild : buildBefore(seen, rollout.rollbackOf, collectorId);
+        rollout.kind === 'upgrade'
+          ? rollout.plan.targetBuild
+          : buildBefore(seen, rollout.rollback.original, collectorId);
       verdicts.check('P6', isSameBuild(toBuild, pinned ?? ''), `${who} to ${toBuild}, not ${pinned}`);
-      const isAnyTime = rollout.anyTime === true && orders.mayStartAnyTime(rollout);
+      const isAnyTime = rollout.rollback.anyTime && orders.mayStartAnyTime(rollout);
       if (policy.windows.length + policy.freezes.length > 0 && !isAnyTime) {
         const needsMs =
           (of.successes.get(upgrade.identity.stratum) ?? 0) < learnedMin ? policy.upgrade.expectMs : 0;

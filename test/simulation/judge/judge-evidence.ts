@@ -72,7 +72,7 @@ export function judgeEvidence({ verdicts, seen }: Night): void {
     if (rollout.state !== 'held' || !lacksEvidence(rollout)) continue;
     const wave = rollout.waves.findIndex(({ state }) => state !== 'passed');
     const soaks = (rollout.policy.waves[wave]?.soakMs ?? 0) > 0;
-    const held = new Set(rollout.heldStrata.map(({ stratum }) => stratum));
+    const held = new Set(rollout.strata.held.map(({ stratum }) => stratum));
     const shows = [...upgrades.values()].find(
       (upgrade) =>
         upgrade.identity.wave === wave &&
@@ -88,8 +88,8 @@ export function judgeEvidence({ verdicts, seen }: Night): void {
   }
 }
 
-function lacksEvidence({ heldFor }: Rollout): boolean {
-  return heldFor?.kind === 'evidence';
+function lacksEvidence({ hold }: Rollout): boolean {
+  return hold?.heldFor?.kind === 'evidence';
 }
 
 /** Judges the end of a rollback: who could be taken back is, or is named (P14). */
@@ -100,7 +100,7 @@ export function judgeRolledBack(
 ): void {
   const { rollout } = of;
   if (rollout.state !== 'rolledBack' || before.state === 'rolledBack') return;
-  const rollback = seen.all.get(rollout.rollbackId ?? '');
+  const rollback = seen.all.get(rollout.rollback.startedAs ?? '');
   const service = serviceOf(rollout.id);
   const offered = service.builds();
   const forgotten = [...of.upgrades.values()].filter(
@@ -121,13 +121,13 @@ export function judgeRolledBack(
     },
   );
   // Builds come and go, and others claim collectors; but one that is there is never left behind as unknown.
-  const named = rollout.leftBehind.reduce(
+  const named = rollout.rollback.leftBehind.reduce(
     (sum, { count, why }) => sum + (why.kind === 'unknown' ? 0 : count),
     0,
   );
   verdicts.check(
     'P14',
     forgotten.length <= named,
-    `${rollout.id} is rolled back, and ${forgotten.map(({ identity: { collectorId } }) => collectorId).join(', ')} still run ${rollout.targetBuild}; named are ${named}`,
+    `${rollout.id} is rolled back, and ${forgotten.map(({ identity: { collectorId } }) => collectorId).join(', ')} still run ${rollout.plan.targetBuild}; named are ${named}`,
   );
 }

@@ -45,7 +45,7 @@ function judgeOrphans(night: Night, { rollout, upgrades }: FrozenPlan): void {
 
 /** Judges the plan of a rollback: a canary goes before the rest (P3), and whoever asked saw so many (P15). */
 function judgeRollback({ verdicts, seen, orders }: Night, { rollout, upgrades, groups }: FrozenPlan): void {
-  const original = seen.all.get(rollout.rollbackOf ?? '')?.rollout;
+  const original = seen.all.get(rollout.rollback.original ?? '')?.rollout;
   if (original === undefined || upgrades.length === 0) return;
   const canary = upgrades.filter(({ identity: { wave } }) => wave === 0).length;
   const { waves, concurrency } = original.policy;

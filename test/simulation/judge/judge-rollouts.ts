@@ -10,8 +10,8 @@ export function judgeRollout({ verdicts }: Night, of: SeenRollout, before: Rollo
   const { id, state } = rollout;
   verdicts.check(
     'P6',
-    rollout.targetBuild === before.targetBuild,
-    `${id} changed its target to ${rollout.targetBuild}`,
+    rollout.plan.targetBuild === before.plan.targetBuild,
+    `${id} changed its target to ${rollout.plan.targetBuild}`,
   );
   verdicts.check(
     'P14',
@@ -21,8 +21,8 @@ export function judgeRollout({ verdicts }: Night, of: SeenRollout, before: Rollo
   const { hold } = before;
   verdicts.check(
     'P15',
-    hold === null || state !== 'running' || before.heldFor !== undefined || of.asked.has(`hold ${hold}`),
-    `${id} runs, and nobody resumed hold ${hold}`,
+    hold === null || state !== 'running' || hold.heldFor !== undefined || of.asked.has(`hold ${hold.number}`),
+    `${id} runs, and nobody resumed hold ${hold?.number}`,
   );
   const reopens = before.state === 'finishedWithFailures' && state === 'running';
   const rollsBack = state === 'rollingBack' || (before.state === 'rollingBack' && state === 'rolledBack');

@@ -76,7 +76,7 @@ function judgeUndone(
 ): void {
   const now = scheduler.now();
   // A rollback waits for a plausible inventory, too.
-  const waits = rollout.implausibleInventory === undefined ? [] : ['checkInventory', 'beginRollback'];
+  const waits = rollout.inventory.implausible === null ? [] : ['checkInventory', 'beginRollback'];
   const kinds = actions.map((action) => action.do).filter((kind) => !waits.includes(kind));
   const what = `${kinds.join(' ')} at revision ${rollout.rev}`;
   const before = undone.get(rollout.id);

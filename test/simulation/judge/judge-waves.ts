@@ -13,7 +13,7 @@ export function failuresOf(
   index: number,
   policy = of.rollout.policy,
 ): { readonly failures: number; readonly allowed: number } {
-  const held = new Set(of.rollout.heldStrata.map(({ stratum }) => stratum));
+  const held = new Set(of.rollout.strata.held.map(({ stratum }) => stratum));
   let failures = 0;
   for (const upgrade of of.upgrades.values())
     if (upgrade.identity.wave === index && !held.has(upgrade.identity.stratum)) failures += weightOf(upgrade);
@@ -66,7 +66,7 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
   const wave = rollout.waves[index];
   if (rule === undefined || wave === undefined) return;
   const name = `wave ${wave.name} of ${rollout.id} passed`;
-  const held = new Set(rollout.heldStrata.map(({ stratum }) => stratum));
+  const held = new Set(rollout.strata.held.map(({ stratum }) => stratum));
   const members = [...of.upgrades.values()].filter((upgrade) => upgrade.identity.wave === index);
   // Somebody may come back between the leader's look and its word.
   const hasReturned = now() - (of.lastReturnAt.get(index) ?? 0) <= staleMs;

@@ -59,8 +59,8 @@ function standing({ seen }: Night): string {
         ({ identity: { collectorId }, progress: { state }, tally: { attempts } }) =>
           `${collectorId} ${isTurnAwaited(state) ? 'awaits its turn' : state} ${attempts}`,
       );
-      const { id, state, reason, planHash, waves } = rollout;
-      return `${id} ${state} (${rolloutReasonWords(reason)}) ${planHash} ${waves.map((wave) => wave.state).join(' ')}: ${states.join(', ')}`;
+      const { id, state, reason, plan, waves } = rollout;
+      return `${id} ${state} (${rolloutReasonWords(reason)}) ${plan.hash} ${waves.map((wave) => wave.state).join(' ')}: ${states.join(', ')}`;
     })
     .join('; ');
 }

@@ -135,17 +135,17 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       if (seen === undefined) return undefined;
       const before = seen.rollout;
       if (before.state !== rollout.state) seen.stateSince = now();
-      for (const { stratum } of rollout.heldStrata)
+      for (const { stratum } of rollout.strata.held)
         if (!seen.strataHeldSince.has(stratum)) seen.strataHeldSince.set(stratum, now());
       for (const stratum of seen.strataHeldSince.keys())
-        if (!rollout.heldStrata.some((held) => held.stratum === stratum))
+        if (!rollout.strata.held.some((held) => held.stratum === stratum))
           seen.strataHeldSince.delete(stratum);
       noteGroups(seen, now());
       if (rollout.state !== 'running' && rollout.endedAt === null) seen.isDisturbed = true;
-      if (rollout.heldStrata.length > 0) seen.isDisturbed = true;
+      if (rollout.strata.held.length > 0) seen.isDisturbed = true;
       const wasHeld = before.state === 'held' || before.state === 'paused';
       // A hold that waits for something also ends by itself, and nothing is acknowledged by that.
-      const isResumed = before.heldFor === undefined || seen.asked.has(`hold ${before.hold}`);
+      const isResumed = before.hold?.heldFor === undefined || seen.asked.has(`hold ${before.hold?.number}`);
       if (wasHeld && rollout.state === 'running' && isResumed)
         seen.acknowledged = rollout.waves.map((_wave, index) => weightIn(seen, index));
       seen.rollout = rollout;
@@ -197,7 +197,7 @@ function copyOf(seen: SeenRollout): SeenRollout {
 }
 
 function noteGroups({ rollout, groupsHeldSince }: SeenRollout, at: number): void {
-  const held = rollout.heldStrata.filter(({ attributes }) => attributes !== undefined);
+  const held = rollout.strata.held.filter(({ attributes }) => attributes !== undefined);
   for (const { label } of held) if (!groupsHeldSince.has(label)) groupsHeldSince.set(label, at);
   for (const label of groupsHeldSince.keys())
     if (!held.some((each) => each.label === label)) groupsHeldSince.delete(label);
@@ -210,7 +210,7 @@ export function heldGroupOf(
   heldBefore: number,
 ): string | undefined {
   if (table === undefined) return undefined;
-  return rollout.heldStrata.find(
+  return rollout.strata.held.find(
     ({ label, attributes }) =>
       attributes !== undefined &&
       (groupsHeldSince.get(label) ?? Number.POSITIVE_INFINITY) < heldBefore &&

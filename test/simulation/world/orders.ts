@@ -1,4 +1,5 @@
 import { isSameBuild } from '../../../src/base/build-version.ts';
+import type { Rollout } from '../../../src/rollout/model/rollout.ts';
 
 /** What people said that forbids creates: in force from the answer to it until someone asks for the contrary (P4). */
 export interface Orders {
@@ -14,7 +15,7 @@ export interface Orders {
   /** The most collectors that anybody saw in a rollback that they asked for; undefined: nobody has. */
   shownOf(rolloutId: string): number | undefined;
   /** Whether anybody let it, or what it takes back, start outside windows. */
-  mayStartAnyTime(rollout: { readonly id: string; readonly rollbackOf: string | null }): boolean;
+  mayStartAnyTime(rollout: Pick<Rollout, 'id' | 'rollback'>): boolean;
   forbidding(create: {
     readonly rolloutId: string;
     readonly kind: 'upgrade' | 'rollback';
@@ -37,7 +38,7 @@ export function makeOrders(): Orders {
       if (now) atAnyTime.add(rolloutId);
     },
     shownOf: (rolloutId) => shown.get(rolloutId),
-    mayStartAnyTime: ({ id, rollbackOf }) => atAnyTime.has(id) || atAnyTime.has(rollbackOf ?? ''),
+    mayStartAnyTime: ({ id, rollback }) => atAnyTime.has(id) || atAnyTime.has(rollback.original ?? ''),
     moment: () => moment,
     forgetRollouts: () => {
       for (const key of inForce) if (!/^(build|collector)\//.test(key)) inForce.delete(key);

@@ -95,7 +95,7 @@ export async function helpOut(
     if (verb === undefined) continue;
     spoke = true;
     await ask(night, operations, of, shownFor(of, verb), 'helper');
-    for (const { label } of rollout.heldStrata) {
+    for (const { label } of rollout.strata.held) {
       await letGo(night, operations, label, stratumKeys(night, label));
     }
   }
@@ -131,8 +131,8 @@ function helpingVerb({ rollout }: SeenRollout): RolloutVerb | undefined {
   if (rollout.state === 'held' || rollout.state === 'paused') return 'resume';
   if (
     rollout.state === 'rollingBack' &&
-    rollout.implausibleInventory !== undefined &&
-    rollout.rollbackId === null
+    rollout.inventory.implausible !== null &&
+    rollout.rollback.startedAs === null
   )
     return 'abort';
   return rollout.waves.some(({ state }) => state === 'awaitingApproval') ? 'approve' : undefined;
@@ -234,14 +234,14 @@ const lifting: ReadonlySet<RolloutVerb> = new Set(['resume', 'approve', 'retry']
 function shownFor({ rollout, upgrades }: SeenRollout, verb: RolloutVerb): AskedVerb {
   switch (verb) {
     case 'approve': {
-      if (rollout.state === 'awaitingApproval') return { verb, planHash: rollout.planHash };
+      if (rollout.state === 'awaitingApproval') return { verb, planHash: rollout.plan.hash };
       const waits = rollout.waves.find((wave) => wave.state === 'awaitingApproval');
       return { verb, wave: waits?.name ?? '' };
     }
     case 'skipSoak':
       return { verb, wave: rollout.waves.find((wave) => wave.state === 'soaking')?.name ?? '' };
     case 'resume':
-      return { verb, hold: rollout.hold ?? rollout.rev };
+      return { verb, hold: rollout.hold?.number ?? rollout.rev };
     case 'retry':
       return {
         verb,
@@ -326,7 +326,7 @@ async function hold(
   const collector = wanted?.collectorId ?? chances.some([...of.upgrades.keys()]);
   const stratum = chances.some(of.groups.strata)?.label ?? '';
   const subjects = {
-    holdBuild: () => [rollout.targetBuild, [`build/${rollout.targetBuild}`]] as const,
+    holdBuild: () => [rollout.plan.targetBuild, [`build/${rollout.plan.targetBuild}`]] as const,
     holdCollector: () => [String(collector ?? ''), [`collector/${collector}`]] as const,
     holdGroup: () => [someGroup(of, chances), []] as const,
     holdStratum: () => [stratum, stratumKeys(night, stratum)] as const,
@@ -364,7 +364,7 @@ async function release(
   const things = [
     ...builds.map(({ build }) => [build, [`build/${build}`]] as const),
     ...collectors.map(({ collectorId }) => [String(collectorId), [`collector/${collectorId}`]] as const),
-    ...of.rollout.heldStrata.map(({ label }) => [label, stratumKeys(night, label)] as const),
+    ...of.rollout.strata.held.map(({ label }) => [label, stratumKeys(night, label)] as const),
   ];
   const thing = chances.some(things);
   if (thing === undefined) return;
@@ -394,7 +394,7 @@ function stratumKeys(night: Night, label: string): readonly string[] {
   const ids: string[] = [];
   for (const [id, of] of night.seen.all) {
     const planned = of.rollout.endedAt === null ? of.groups.strata : [];
-    const labels = [...planned, ...of.rollout.heldStrata];
+    const labels = [...planned, ...of.rollout.strata.held];
     if (!labels.some((stratum) => stratum.label === label)) continue;
     of.isDisturbed = true;
     ids.push(`stratum/${id}/${label}`);

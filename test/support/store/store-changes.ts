@@ -18,6 +18,8 @@ import {
   aRollout,
   aWave,
   because,
+  changedRollout,
+  type RolloutChanges,
   someGroups,
   startedAt,
   type UpgradeFigures,
@@ -53,8 +55,8 @@ export function aPlan(upgrades: readonly Upgrade[], changes: Partial<FrozenPlan>
 }
 
 /** The next revision of a rollout, as it is saved. */
-export function rolloutChange(rollout: Rollout, changes: Partial<Rollout>) {
-  const next = { ...rollout, ...changes, rev: rollout.rev + 1 };
+export function rolloutChange(rollout: Rollout, changes: RolloutChanges) {
+  const next = { ...changedRollout(rollout, changes), rev: rollout.rev + 1 };
   return { rollout: next, expectedRev: rollout.rev, events: [], brake: 'keep' } as const;
 }
 

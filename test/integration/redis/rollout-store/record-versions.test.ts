@@ -61,7 +61,7 @@ describe('a rollout that two versions of upwave know', () => {
     const view = await loadView(store);
     expect(view.rollout).toMatchObject({
       state: 'running',
-      targetBuild: rollout.targetBuild,
+      plan: { targetBuild: rollout.plan.targetBuild },
       unreadable: { kind: 'newer', version: recordVersion + 1, readable: recordVersion },
     });
     const decision = decide({ ...view, buildHold: null, rollback: null }, startedAt);

@@ -17,6 +17,7 @@ import {
   aRollout,
   aWave,
   because,
+  type RolloutChanges,
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
@@ -198,7 +199,7 @@ describe('saving a rollout', () => {
     });
 
     it('lists a rollback with its original rollout, and the reverse', async () => {
-      const back = { rollbackOf: idOf(kept - 2), kind: 'rollback' } as const;
+      const back = { rollback: { original: idOf(kept - 2) }, kind: 'rollback' } as const;
       const rollback = aRollout({ id: 'production-20260701-1', createdAt: createdAtOf(kept + 1), ...back });
       await freeze(pendingOnes(1, { rolloutId: rollback.id }), rollback);
       const ids = (await store.currentRollouts(['production'])).map(({ id }) => id);
@@ -601,7 +602,7 @@ function load(collectorId: number): Promise<Upgrade> {
   return loadUpgrade(store, collectorId);
 }
 
-function saveRollout(changes: Partial<Rollout>) {
+function saveRollout(changes: RolloutChanges) {
   const { rev = 2, ...more } = changes;
   return store.saveRollout(rolloutChange(aRollout({ rev: rev - 1 }), more), null);
 }

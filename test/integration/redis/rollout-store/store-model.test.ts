@@ -171,7 +171,7 @@ async function grant(store: RolloutStore, wish: Wish, instant: number): Promise<
     }
     case 'freeze':
     case 'rollback': {
-      const back = { kind: 'rollback', rollbackOf: rolloutId } as const;
+      const back = { kind: 'rollback', rollback: { original: rolloutId } } as const;
       // Late: once more under the id that is taken.
       const id = isLate ? rolloutId : otherId;
       const other = aRollout({ id, createdAt: startedAt + 1, ...(kind === 'rollback' ? back : {}) });

@@ -156,7 +156,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     const many = range(1_200).map((id) =>
       anUpgrade({ state: 'pending' }, { collectorId: id + 100, order: id + 100, lane: 1 }),
     );
-    const joining = aPlan(many, { rollout: aRollout({ rev: 2, groupsRev: 2 }), groups: lanes(2) });
+    const joining = aPlan(many, { rollout: aRollout({ rev: 2, plan: { groupsRev: 2 } }), groups: lanes(2) });
     expect(await store.join(joining, 1, 5)).toBe('saved');
     expect((await view()).waves[0]?.counts.pending).toBe(1_202);
     expect(await store.listUpgrades(rolloutId, { offset: 2, limit: 2_000 })).toEqual(many);

@@ -21,7 +21,7 @@ it('retries that do not fit their records start nobody, and are removed (P5, P9)
   await store.freeze({
     rollout: aRollout({
       waves: [aWave({ state: 'open', size: 3 })],
-      heldStrata: [{ ...held, by: 'ann', at: startedAt }],
+      strata: { held: [{ ...held, by: 'ann', at: startedAt }] },
     }),
     upgrades: [
       anUpgrade(anyProgress('retrying', startedAt), place(1)),

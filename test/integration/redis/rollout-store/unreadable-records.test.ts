@@ -12,10 +12,10 @@ import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet
 import { exportRollout, type RecordLine } from '../../../../src/redis/rollout-store/export-rollout.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
+import { encodeRollout } from '../../../../src/redis/schema/stored-rollout.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
-import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../../../src/rollout/model/upgrade.ts';
 import { endUpgrade } from '../../../../src/rollout/upgrade/transitions.ts';
 import { aFleetService } from '../../../support/builders/service-builders.ts';
@@ -30,6 +30,7 @@ import {
   aWave,
   aWaveRule,
   because,
+  type RolloutChanges,
   startedAt,
   targetBuild,
 } from '../../../support/builders.ts';
@@ -62,7 +63,7 @@ function aStore(policies: readonly Policy[] = []) {
   const store = makeRedisRolloutStore({ commands, keyPrefix, broken, policies });
   const register = makeRedisFleetRegister({ commands, keyPrefix, broken });
   const keys = rolloutKeys(keyPrefix, id);
-  const freeze = (upgrades: readonly Upgrade[], changes: Partial<Rollout> = {}) => {
+  const freeze = (upgrades: readonly Upgrade[], changes: RolloutChanges = {}) => {
     const rollout = aRollout({ waves: [aWave({ state: 'open', size: 3 })], ...changes });
     return store.freeze(aPlan(upgrades, { rollout }));
   };
@@ -320,10 +321,7 @@ describe('unreadable attributes of a plan', () => {
 
 describe('a running rollout with an unreadable record of its own', () => {
   /** One upgraded, one just upgraded, two that wait in the second wave; and then somebody breaks it. */
-  async function aBrokenRollout(
-    changes: Partial<Rollout> = {},
-    text: string | Buffer | null = '{"id":"produ',
-  ) {
+  async function aBrokenRollout(changes: RolloutChanges = {}, text: string | Buffer | null = '{"id":"produ') {
     const house = aStore([policy]);
     const { store, commands, keys } = house;
     const waves = [
@@ -356,8 +354,11 @@ describe('a running rollout with an unreadable record of its own', () => {
     ['no text at all', Buffer.from([0xff, 0xfe, 0x00, 0x80])],
     ['empty', ''],
     ['of another kind', '[1]'],
-    ['of another rollout', JSON.stringify(aRollout({ id: 'production-20260302-9' }))],
-    ['without its policy', JSON.stringify({ ...aRollout(), policy: { name: 'production' } })],
+    ['of another rollout', encodeRollout(aRollout({ id: 'production-20260302-9' }))],
+    [
+      'without its policy',
+      JSON.stringify({ ...JSON.parse(encodeRollout(aRollout())), policy: { name: 'production' } }),
+    ],
     ['not there', null],
   ])('stops no pass, and starts nothing: %s (P2, P3)', async (_name, text) => {
     const { pass, stateOf, reported } = await aBrokenRollout({}, text);
@@ -415,7 +416,11 @@ describe('a running rollout with an unreadable record of its own', () => {
     expect((await store.loadRollout(id))?.endedAt).toBe(null);
     await endRunning();
     await pass();
-    expect(await store.loadRollout(id)).toMatchObject({ state: 'aborted', endedAt: startedAt, targetBuild });
+    expect(await store.loadRollout(id)).toMatchObject({
+      state: 'aborted',
+      endedAt: startedAt,
+      plan: { targetBuild },
+    });
     expect(await store.activeRolloutIds(['production'])).toEqual([]);
     const events = await store.readEvents(id, { limit: 9 });
     expect(events.filter(({ event }) => event === 'rollout.aborted')).toMatchObject([
@@ -498,7 +503,7 @@ describe('an unreadable ended rollout', () => {
     expect((await scan(parts, aPolicy(), 'schedule')).kind).toBe('started');
     expect((await store.listRollouts(['production'])).length).toBe(2);
     expect(reported).toEqual([`rollout ${id}`]);
-    expect(await store.loadRollout(id)).toMatchObject({ state: 'succeeded', targetBuild });
+    expect(await store.loadRollout(id)).toMatchObject({ state: 'succeeded', plan: { targetBuild } });
   });
 });
 

@@ -38,10 +38,11 @@ describe('the calls of the leader to the store', () => {
     const rollbackId = 'production-20260302-2';
     const waves = [aWave({ state: 'passed', size: 3_000 })];
     const { store, counted, lead, count, now } = await aLeader({
-      rollout: aRollout({ state: 'rollingBack', rollbackId, waves }),
+      rollout: aRollout({ state: 'rollingBack', rollback: { startedAs: rollbackId }, waves }),
       upgrades: upgradesLike(3_000, over('succeeded')),
     });
-    const ended = { state: 'succeeded', endedAt: startedAt, targetBuild: oldBuild } as const;
+    const plan = { targetBuild: oldBuild };
+    const ended = { state: 'succeeded', endedAt: startedAt, plan } as const;
     const rollback = aRollout({ id: rollbackId, kind: 'rollback', ...ended, waves });
     await freeze(store, rollback, upgradesLike(3_000, over('succeeded'), rollbackId));
     await lead();

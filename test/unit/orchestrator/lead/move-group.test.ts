@@ -59,7 +59,7 @@ describe('collectors that are held by a shared attribute', () => {
     expect(await hold(parts, { subject, ...by })).toMatchObject({ kind: 'done' });
     await lead();
     expect((await pending()).toSorted((a, b) => a - b)).toEqual(rackOne);
-    const held = (await store.loadRollout(id))?.heldStrata;
+    const held = (await store.loadRollout(id))?.strata.held;
     expect(held).toMatchObject([{ label: subject, stratum: 2, by: 'ann' }]);
     expect(held?.[0]).not.toHaveProperty('unmoved');
     expect((await store.loadGroups(id))?.strata.map(({ sizes }) => sizes[0])).toEqual([24, 24, 12]);
@@ -119,7 +119,7 @@ describe('collectors that are held by a shared attribute', () => {
     for (const each of well) await saveUpgrade(store, ended(each, 'succeeded', 0));
     for (const each of others) await saveUpgrade(store, ended(each, 'failed', 1));
     await lead();
-    expect((await store.loadRollout(id))?.heldStrata).toMatchObject([
+    expect((await store.loadRollout(id))?.strata.held).toMatchObject([
       {
         label: subject,
         by: 'daemon',

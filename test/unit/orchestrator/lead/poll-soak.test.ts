@@ -37,8 +37,8 @@ const answers = {
 /** A canary that soaks, of so many. */
 const soaking = (size: number, inventorySize = fleetSize) =>
   aRollout({
-    fleetSize,
-    inventory: { at: t, size: inventorySize, missing: 0 },
+    plan: { fleetSize },
+    inventory: { baseline: { at: t, size: inventorySize, missing: 0 } },
     policy: aPolicy({ waves: [aWaveRule({ name: 'canary', soakMs: 60_000 })] }),
     waves: [aWave({ name: 'canary', size, state: 'soaking', soakEndsAt: t })],
   });
@@ -81,7 +81,7 @@ async function aSoak(canaries: number, service: Service) {
     poll: async () => pollSoakingCollectors(parts, aView({ rollout: await now() }), 0, signal),
     notes,
     check: async () => (await now()).waves[0]?.soakCheck,
-    implausible: async () => (await now()).implausibleInventory?.why.kind,
+    implausible: async () => (await now()).inventory.implausible?.why.kind,
   };
 }
 

@@ -13,7 +13,10 @@ interface RollingBack {
 
 /** One whose collectors run the build, of which the service lists some; the others are asked for by their id. */
 async function aRollingBackOne({ size = 20, listed = () => true, byId }: RollingBack) {
-  const rollout = aRollout({ state: 'rollingBack', inventory: { at: startedAt, size, missing: 0 } });
+  const rollout = aRollout({
+    state: 'rollingBack',
+    inventory: { baseline: { at: startedAt, size, missing: 0 } },
+  });
   const upgrades = upgradesLike(size, over('succeeded'));
   const collectors = upgrades.map(({ identity: { collectorId: id } }) =>
     aCollector({ id, build: targetBuild }),
@@ -72,8 +75,8 @@ describe('the start of a rollback', () => {
     await begin();
     expect(await now()).toMatchObject({
       state: 'rollingBack',
-      rollbackId: null,
-      implausibleInventory: { why: { kind: 'empty' } },
+      rollback: { startedAs: null },
+      inventory: { implausible: { why: { kind: 'empty' } } },
     });
   });
 
@@ -107,14 +110,14 @@ describe('the start of a rollback', () => {
     const { begin, planned, now } = await aRollingBackOne({ listed: (id) => id > 2, byId: unknown });
     expect(await begin()).toBe('done');
     expect(await planned()).toHaveLength(18);
-    expect((await now()).leftBehind).toMatchObject([{ why: { kind: 'unknown' }, count: 2 }]);
+    expect((await now()).rollback.leftBehind).toMatchObject([{ why: { kind: 'unknown' }, count: 2 }]);
   });
 
   it('waits while one collector gives no answer', async () => {
     const { begin, now, restedMs } = await aRollingBackOne({ listed: (id) => id > 2 });
     await begin();
     expect(restedMs).toEqual([expectMs / 20]);
-    expect((await now()).rollbackId).toBeNull();
+    expect((await now()).rollback.startedAs).toBeNull();
   });
 
   it('waits for half an hour when the inventory lacks many collectors, then continues without those that are unknown', async () => {
@@ -124,6 +127,6 @@ describe('the start of a rollback', () => {
     clock.at = startedAt + 30 * 60_000;
     await begin();
     expect(await planned()).toHaveLength(130);
-    expect((await now()).leftBehind.map(({ count }) => count)).toEqual([50, 20]);
+    expect((await now()).rollback.leftBehind.map(({ count }) => count)).toEqual([50, 20]);
   });
 });

@@ -10,7 +10,7 @@ it('a plan that is made again after a reload knows the time zones of its collect
   const ofCollectors = { days: [1], fromMinute: 0, toMinute: 360, timeZone: collectorZone };
   const zoned = aPolicy({ approval: true, windows: [ofCollectors] });
   const { rollout, upgrades, groups } = frozenFor(zoned, aFleet(3));
-  expect(rollout.knowsZones).toBe(true);
+  expect(rollout.plan.knowsZones).toBe(true);
   const policy = { ...zoned, windows: [] };
   const reloaded = { kind: 'policyChanged', at: startedAt, policy, generation: 2, differences: [] } as const;
   const { parts, now } = await aHouse({
@@ -21,5 +21,8 @@ it('a plan that is made again after a reload knows the time zones of its collect
   });
   const refusal = await refuseApproval(parts, await now());
   expect(refusal).toMatchObject({ kind: 'planMoved', drift: { joined: 1 } });
-  expect(await now()).toMatchObject({ knowsZones: false, config: { generation: 2 } });
+  expect(await now()).toMatchObject({
+    plan: { knowsZones: false, drift: { joined: 1 } },
+    config: { generation: 2 },
+  });
 });

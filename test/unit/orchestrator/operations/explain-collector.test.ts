@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { explainCollector } from '../../../../src/orchestrator/operations/explain-collector.ts';
-import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
@@ -12,6 +11,7 @@ import {
   aPolicy,
   aRollout,
   because,
+  type RolloutChanges,
   someGroups,
   startedAt as t,
 } from '../../../support/builders.ts';
@@ -37,8 +37,9 @@ beforeEach(async () => {
 });
 const explain = (text: string, api = anApiBudgetStatus(), fleet = service) =>
   explainCollector({ ...house.parts, fleet, rollouts: [policy], readApiBudgetStatus: async () => api }, text);
-const keep = async (changes: Partial<Rollout>, upgrade: Upgrade) => {
-  const rollout = aRollout({ policy, targetBuild: build, ...changes });
+const rollbackOf = (original: string) => ({ plan: { targetBuild: old }, rollback: { original } });
+const keep = async (changes: RolloutChanges, upgrade: Upgrade) => {
+  const rollout = aRollout({ policy, ...changes, plan: { targetBuild: build, ...changes.plan } });
   await freeze(house.store, rollout, [upgrade], groups);
   if (rollout.endedAt !== null) await save(house.store, rollout, {});
 };
@@ -53,7 +54,7 @@ describe('a collector after a rollback', () => {
       { ...identity, rolloutId: second, fromBuild: build, toBuild: old },
     );
     await keep({ id: first, state: 'rolledBack', endedAt: t }, rolledBack);
-    const rollback = { id: second, kind: 'rollback', rollbackOf: first, targetBuild: old } as const;
+    const rollback = { id: second, kind: 'rollback', ...rollbackOf(first) } as const;
     await keep({ ...rollback, state: 'succeeded', endedAt: t + 9, createdAt: t + 1 }, back);
 
     const attempt = {
@@ -94,8 +95,8 @@ describe('a collector of a rollout that is rolling back', () => {
   );
   const back = { ...identity, rolloutId: second, fromBuild: build, toBuild: old };
   const rollBack = async (upgrade: Upgrade) => {
-    await keep({ id: first, state: 'rollingBack', rollbackId: second }, upgraded);
-    const rollback = { id: second, kind: 'rollback', rollbackOf: first, targetBuild: old } as const;
+    await keep({ id: first, state: 'rollingBack', rollback: { startedAs: second } }, upgraded);
+    const rollback = { id: second, kind: 'rollback', ...rollbackOf(first) } as const;
     await keep({ ...rollback, createdAt: t + 1 }, upgrade);
   };
   const history = [{ rollout: first, kind: 'upgrade', state: 'succeeded', fromBuild: old, toBuild: build }];

@@ -3,13 +3,13 @@ import { hold, listHolds, release } from '../../../../src/orchestrator/operation
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import { holdNoteWords, unknownSubjectWords } from '../../../../src/rollout/messages/hold-command-notes.ts';
-import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
   anUpgrade,
   aPolicy,
   aRollout,
   askedFor,
+  type RolloutChanges,
   someGroups,
   startedAt as t,
   targetBuild,
@@ -31,7 +31,7 @@ const holdOf = (subject: string, findCollector?: FleetService['findCollector']) 
   return hold({ ...parts, fleet }, { subject, ...by });
 };
 const releaseOf = (subject: string) => release(house.parts, { subject, ...by });
-const begin = async (changes: Partial<Rollout> = {}, names: readonly string[] = ['web-1']) => {
+const begin = async (changes: RolloutChanges = {}, names: readonly string[] = ['web-1']) => {
   const rollout = aRollout({ policy: aPolicy({ spreadBy: ['osName', 'osArch'] }), ...changes });
   const upgrades = names.map((collectorName, index) =>
     anUpgrade({ state: 'pending' }, { collectorName, collectorId: 100 + index }),
@@ -46,7 +46,7 @@ describe('hold of a build', () => {
     // That hold would end by itself.
     [
       'a rollout that is held for missing evidence',
-      { state: 'held', heldFor: { kind: 'evidence', wave: 0 } },
+      { state: 'held', hold: { heldFor: { kind: 'evidence', wave: 0 } } },
     ],
   ] as const)(
     'stops %s, also when the build is held already: the daemon that held it may have died (P4)',
@@ -58,7 +58,7 @@ describe('hold of a build', () => {
       expect(await holdOf(targetBuild)).toMatchObject({ kind: 'done', subject });
       const reason = { kind: 'buildHeld', reason: 'it crashes' };
       expect(await now()).toMatchObject({ state: 'held', reason });
-      expect((await now()).heldFor).toBeUndefined();
+      expect((await now()).hold?.heldFor).toBeUndefined();
       expect(await register.readAudit(5)).toEqual([]);
       expect(await holdOf(targetBuild)).toMatchObject({ kind: 'unchanged' });
     },
@@ -123,7 +123,7 @@ describe('a stratum', () => {
       subject: { kind: 'stratum', label: 'linux / amd46', rolloutId: id },
       note: { kind: 'stratumEmpty', nearest: ['Linux / amd64'] },
     });
-    expect((await house.now()).heldStrata).toMatchObject([{ stratum: -1, label: 'linux / amd46' }]);
+    expect((await house.now()).strata.held).toMatchObject([{ stratum: -1, label: 'linux / amd46' }]);
     expect(await holdOf('Linux / AMD46')).toMatchObject({ kind: 'unchanged' });
     // Also while the service can't say whether a collector is called that.
     expect(await holdOf('AIX / power', failing(away))).toMatchObject({ kind: 'done' });
@@ -137,7 +137,7 @@ describe('a stratum', () => {
   it('that is still held after its rollout has ended is listed, and can be released', async () => {
     const label = 'Windows / amd64';
     const word = { reason: askedFor('3 of 3 failed'), by: 'daemon', at: t };
-    const rollout = await begin({ heldStrata: [{ stratum: 1, label, ...word }] });
+    const rollout = await begin({ strata: { held: [{ stratum: 1, label, ...word }] } });
     await save(house.store, rollout, { state: 'aborted', endedAt: t });
     const strata = async () => (await listHolds(house.parts)).strata;
 
@@ -153,7 +153,7 @@ describe('a stratum', () => {
       note: { kind: 'rolloutEnded' },
     });
     expect(await strata()).toEqual([]);
-    expect(await house.now()).toMatchObject({ state: 'aborted', endedAt: t, heldStrata: [] });
+    expect(await house.now()).toMatchObject({ state: 'aborted', endedAt: t, strata: { held: [] } });
   });
 });
 
@@ -165,8 +165,8 @@ describe('a hold that a daemon with another config carries out', () => {
     async (subject) => {
       await begin();
       expect(await elsewhere(subject)).toMatchObject({ kind: 'done' });
-      const { state, heldStrata } = await house.now();
-      expect([state === 'held', heldStrata.length > 0]).toContain(true);
+      const { state, strata } = await house.now();
+      expect([state === 'held', strata.held.length > 0]).toContain(true);
     },
   );
 

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { makeAccounts } from '../../../../src/orchestrator/records/judge-accounts.ts';
 import type { AccountMark } from '../../../../src/rollout/model/account.ts';
-import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
-import { aCollector, anUpgrade, aRollout, startedAt } from '../../../support/builders.ts';
+import {
+  aCollector,
+  anUpgrade,
+  aRollout,
+  type RolloutChanges,
+  startedAt,
+} from '../../../support/builders.ts';
 import { aHouse, freeze, save } from '../../../support/house.ts';
 import { range } from '../../../support/store/store-changes.ts';
 
@@ -14,7 +19,7 @@ type Shows = (id: number) => string | undefined | null;
 const ours: Shows = (id) => `collector-${id}`;
 
 /** A rollout of four collectors, and a service that shows something of them. */
-async function setUp(changes: Partial<Rollout>, nameOf: Shows = ours) {
+async function setUp(changes: RolloutChanges, nameOf: Shows = ours) {
   const service = { shows: nameOf, asked: 0 };
   const upgrades = range(4).map((collectorId) =>
     anUpgrade(
@@ -55,7 +60,7 @@ describe('the account of a rollout (P5)', () => {
   it('is, for a rollback, that of the original rollout', async () => {
     const { accounts, store } = await setUp({ accountMarks: [otherMark, mark] });
     const id = 'production-20260302-9';
-    const of = { rollbackOf: aRollout().id, accountMarks: [otherMark] };
+    const of = { rollback: { original: aRollout().id }, accountMarks: [otherMark] };
     const rollback = aRollout({ id, kind: 'rollback', ...of });
     await freeze(store, rollback, [anUpgrade({ state: 'pending' }, { rolloutId: id, collectorId: 1 })]);
     expect(await accounts.statusOf(rollback)).toEqual({ kind: 'own' });

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { ReportFolder } from '../../../../src/orchestrator/ports/report-folder.ts';
 import { makeReportKeeper } from '../../../../src/orchestrator/report/keep-reports.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
-import { aRollout, startedAt } from '../../../support/builders.ts';
+import { aRollout, type RolloutChanges, startedAt } from '../../../support/builders.ts';
 import { aHouse, save } from '../../../support/house.ts';
 import { pendingOnes } from '../../../support/store/store-changes.ts';
 
 const endedAt = startedAt + 3_600_000;
 const dayMs = 86_400_000;
-const ended = (changes: Partial<Rollout> = {}) =>
+const ended = (changes: RolloutChanges = {}) =>
   aRollout({ state: 'succeeded', endedAt, createdAt: startedAt, ...changes });
 
 /** A directory that can be made unwritable. */

@@ -4,7 +4,6 @@ import { changeRollout } from '../../../../src/orchestrator/records/change-rollo
 import { checkActive } from '../../../../src/orchestrator/scan/check-active.ts';
 import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
 import type { FleetSnapshot } from '../../../../src/rollout/model/collector.ts';
-import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
   aFleet,
@@ -14,6 +13,7 @@ import {
   askedFor,
   aTarget,
   aWave,
+  type RolloutChanges,
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
@@ -29,7 +29,7 @@ describe('a newer build, where the policy supersedes', () => {
   const policy = aPolicy({ target: aTarget({ supersede: true }) });
 
   /** What a tick makes of a rollout. `meanwhile` is saved while the builds are read. */
-  async function tick(of: Partial<Rollout>, meanwhile?: Partial<Rollout>) {
+  async function tick(of: RolloutChanges, meanwhile?: RolloutChanges) {
     const rollout = aRollout({ policy, ...of });
     const { parts, store, now } = await aHouse({ rollout, upgrades: pendingOnes(1) });
     const listBuilds: FleetService['listBuilds'] = async (signal) => {
@@ -54,7 +54,7 @@ describe('a newer build, where the policy supersedes', () => {
   });
 
   it('does not end a rollback', async () => {
-    expect(await tick({ kind: 'rollback', rollbackOf: 'production-20260301-1' })).toBe('running');
+    expect(await tick({ kind: 'rollback', rollback: { original: 'production-20260301-1' } })).toBe('running');
   });
 });
 
@@ -79,7 +79,7 @@ describe('the check of an active rollout', () => {
 /** Collector 1 was withdrawn, and is back; collector 2 is being upgraded. */
 async function aRolloutUnderWay() {
   const rollout = aRollout({
-    inventory: { at: t, size: 3, missing: 0 },
+    inventory: { baseline: { at: t, size: 3, missing: 0 } },
     waves: [aWave({ state: 'open', size: 2 })],
   });
   const queued = { state: 'queued', dueAt: t, freshAt: 0, startBy: null } as const;

@@ -18,7 +18,7 @@ type Listed = (id: number) => boolean;
 async function aPoll(listed: Listed | 'unread', first = adopted) {
   const service = { readings: 0 };
   const { parts, clock, upgrade, now } = await aHouse({
-    rollout: aRollout({ inventory: { at: t, size, missing: 0 } }),
+    rollout: aRollout({ inventory: { baseline: { at: t, size, missing: 0 } } }),
     upgrades: [first, ...pendingOnes(size).slice(1)],
     fleet: {
       pollCollector: unknown,
@@ -65,7 +65,7 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
       const soon = expect.toSatisfy((at: number) => at > t && at < t + 60_000);
       expect(await poll()).toMatchObject({ job: 'comeBack', at: soon });
       expect(await upgrade()).toMatchObject({ progress: { state: 'upgrading', taskId: null } });
-      expect((await now()).implausibleInventory?.why.kind).toBe(implausible);
+      expect((await now()).inventory.implausible?.why.kind).toBe(implausible);
     },
   );
 

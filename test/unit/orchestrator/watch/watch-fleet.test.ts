@@ -60,7 +60,7 @@ async function aWatch({
   const during = { page: async () => {}, rest: () => {} };
   const house = await aHouse({
     rollout: aRollout({
-      fleetSize,
+      plan: { fleetSize },
       policy: aPolicy({ upgrade: { deadlineMs: 35 * minutes, verifyWithinMs: 10 * minutes, expectMs } }),
     }),
     upgrades: [1, 2, 3, 4].map((id) => {

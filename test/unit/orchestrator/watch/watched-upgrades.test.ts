@@ -18,7 +18,7 @@ async function watchedOf(stratum: number, othersEnded: number) {
   });
   const verifying = aVerifyingOne({ startedAt: now - 20 * minutes, verifyBy: now });
   const { store } = await aHouse({
-    rollout: aRollout({ fleetSize: 1 }),
+    rollout: aRollout({ plan: { fleetSize: 1 } }),
     upgrades: [
       inStratum(anUpgradingOne({ dueAt: now + minutes }), 1, stratum),
       ...others.map((id) => inStratum(verifying, id, 1)),

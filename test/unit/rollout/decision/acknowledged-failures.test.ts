@@ -8,7 +8,7 @@ import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.t
 import type { RolloutFact } from '../../../../src/rollout/decision/rollout-facts.ts';
 import type { Amount } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
-import { anUpgrade, askedFor, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, askedFor, changedRollout, startedAt } from '../../../support/builders.ts';
 import { anEndedOne } from '../../../support/upgrade-cases.ts';
 import {
   afterAction,
@@ -70,9 +70,12 @@ describe('failures after a resume', () => {
     const [wave] = running.waves;
     if (wave === undefined) throw new Error('there is one wave');
     const known = [1, 2].map((stratum) => ({ stratum, wave: 0, failed: 1, weight: 1 }));
-    const rollout = { ...running, waves: [{ ...wave, acknowledgedWeight: 2 }], acknowledgedStrata: known };
+    const rollout = changedRollout(running, {
+      waves: [{ ...wave, acknowledgedWeight: 2 }],
+      strata: { acknowledged: known },
+    });
     const lowered = lowerAcknowledged(viewOf(rollout, [{ wave: 0, stratum: 2, weight: 1 }]));
-    expect(lowered.acknowledgedStrata).toEqual(known.slice(1));
+    expect(lowered.acknowledged).toEqual(known.slice(1));
     expect(lowered.waves).toMatchObject([{ acknowledgedWeight: 1 }]);
   });
 
@@ -116,7 +119,7 @@ describe('failures after a resume', () => {
         };
         for (const event of happened) {
           const view = viewOf(rollout, failures);
-          const isHeld = (held: number) => rollout.heldStrata.some((each) => each.stratum === held);
+          const isHeld = (held: number) => rollout.strata.held.some((each) => each.stratum === held);
           const save = (fact: RolloutFact) => {
             rollout = evolveRollout(rollout, fact);
           };
@@ -135,7 +138,7 @@ describe('failures after a resume', () => {
             acknowledge(() => true);
           }
           rollout = led(rollout, failures);
-          const heldStrata = new Set(rollout.heldStrata.map((each) => each.stratum));
+          const heldStrata = new Set(rollout.strata.held.map((each) => each.stratum));
           const after = assess(viewOf(rollout, failures)).assessed;
           const isOver = after.map(({ wave: own, rule, assessment }, index) => {
             const mine = failures.filter((failure) => failure.wave === index);

@@ -46,7 +46,7 @@ interface Given extends Partial<Omit<RolloutView, 'rollout' | 'waves'>> {
 function view({ policy, lanes = [aLane()], caps = [], heldStrata = [], anyTime, ...given }: Given) {
   return aViewOf({
     policy: { concurrency: 4, ...policy },
-    rollout: { heldStrata, ...(anyTime && { anyTime }) },
+    rollout: { strata: { held: heldStrata }, ...(anyTime && { rollback: { anyTime } }) },
     groups: someGroups({
       lanes,
       domains: caps.map((cap, index) => ({ label: `fields.cluster = ${index}`, cap })),

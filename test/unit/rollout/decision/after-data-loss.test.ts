@@ -39,14 +39,16 @@ describe('wasStopped', () => {
   it('stops a policy of which a wave awaited approval or a stratum was held, because a new plan could choose them as canaries', () => {
     const waves = [aWave({ state: 'passed' }), aWave({ name: 'rest', state: 'awaitingApproval' })];
     expect(wasStopped(aRollout({ state: 'running', waves }), '99.1-1')).toBe(true);
-    expect(wasStopped(aRollout({ state: 'running', heldStrata }), '99.1-1')).toBe(true);
+    expect(wasStopped(aRollout({ state: 'running', strata: { held: heldStrata } }), '99.1-1')).toBe(true);
   });
 });
 
 describe('needsStartWords', () => {
   it('names what stopped the rollout, and every stratum that an operator has to hold again', () => {
     const words = (state: RolloutState) =>
-      needsStartWords(aRollout({ id: 'night-20260302-1', state, reason: askedFor('wait'), heldStrata }));
+      needsStartWords(
+        aRollout({ id: 'night-20260302-1', state, reason: askedFor('wait'), strata: { held: heldStrata } }),
+      );
     const both =
       'its stratum Linux/arm was held: by alice: noisy, and its stratum Linux/old was held: by alice: noisy';
     expect(words('paused')).toContain(`night-20260302-1 was paused: by alice: wait, and ${both}`);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { driftWords } from '../../../../src/rollout/messages/plans.ts';
-import type { PlanDrift, Rollout, RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
+import type { PlanDrift, RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
 import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
-import { askedFor, startedAt } from '../../../support/builders.ts';
+import { askedFor, type RolloutChanges, startedAt } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
 import { afterFact, aViewOf, waiting } from '../../../support/view-cases.ts';
 
@@ -11,7 +11,7 @@ const at = startedAt + 3_600_000;
 const words = { by: 'ann', reason: '', at };
 
 /** A canary that has passed, and the rest, which needs an approval. */
-function view(rollout: Partial<Rollout> = {}, rest: Partial<Wave> = {}, approval = false): RolloutView {
+function view(rollout: RolloutChanges = {}, rest: Partial<Wave> = {}, approval = false): RolloutView {
   return aViewOf({
     waves: [
       { name: 'canary', counts: { succeeded: 5 }, wave: { state: 'passed' } },
@@ -32,7 +32,7 @@ function approve(of: RolloutView): RolloutView {
 describe('a plan that waits for approval', () => {
   const drift = { from: '1a2b', joined: 1, left: 0, change: { target: null, joined: [], left: [] } };
   const plan = view(
-    { state: 'awaitingApproval', reason: askedFor('the policy asks for it'), drift },
+    { state: 'awaitingApproval', reason: askedFor('the policy asks for it'), plan: { drift } },
     {},
     true,
   );
@@ -42,7 +42,7 @@ describe('a plan that waits for approval', () => {
     expect(approved.rollout).toMatchObject({
       state: 'running',
       reason: { kind: 'asked', by: 'ann' },
-      drift: null,
+      plan: { drift: null },
     });
     expect(judgeVerb(approved, asShown(plan, 'approve'), words).kind).toBe('unchanged');
   });

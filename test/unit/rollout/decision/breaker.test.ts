@@ -3,13 +3,15 @@ import { assess, setAsideIn } from '../../../../src/rollout/decision/assess.ts';
 import { isCanary, raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { Amount, Isolation, WaveSize } from '../../../../src/rollout/model/policy.ts';
-import type {
-  Rollout,
-  RolloutView,
-  StratumSummary,
-  WaveState,
-} from '../../../../src/rollout/model/rollout.ts';
-import { aSummary, askedFor, aView, startedAt } from '../../../support/builders.ts';
+import type { RolloutView, StratumSummary, WaveState } from '../../../../src/rollout/model/rollout.ts';
+import {
+  aSummary,
+  askedFor,
+  aView,
+  changedRollout,
+  type RolloutChanges,
+  startedAt,
+} from '../../../support/builders.ts';
 import {
   afterFact,
   aHeldStratum,
@@ -31,7 +33,7 @@ interface Given {
   readonly maxFailures?: Amount;
   readonly size?: WaveSize;
   readonly restState?: WaveState;
-  readonly rollout?: Partial<Rollout>;
+  readonly rollout?: RolloutChanges;
   readonly isolate?: Isolation;
 }
 
@@ -76,7 +78,7 @@ describe('the breaker', () => {
         strata: [{ stratum: 0, label: 's0', failed: 1, tried: 1, elsewhere: { failed: 0, tried: 9 } }],
       },
     });
-    expect(alarmOf(view({ ...oneBad, rollout: { heldStrata: [aHeldStratum(0)] } }))).toBeUndefined();
+    expect(alarmOf(view({ ...oneBad, rollout: { strata: { held: [aHeldStratum(0)] } } }))).toBeUndefined();
   });
 
   it('holds the rollout where the policy does not isolate strata', () => {
@@ -93,11 +95,9 @@ describe('the breaker', () => {
 
   it('reads the inventory again while it waits, because an implausible one may keep upgrades from ending (P14)', () => {
     const why = { kind: 'empty', expected: 10 } as const;
-    const implausibleInventory = { since: now, readAt: now, why, size: 0, missing: 10 };
-    const decision = decide(
-      { ...early, braked: true, rollout: { ...early.rollout, implausibleInventory } },
-      now,
-    );
+    const implausible = { since: now, readAt: now, why, size: 0, missing: 10 };
+    const rollout = changedRollout(early.rollout, { inventory: { implausible } });
+    const decision = decide({ ...early, braked: true, rollout }, now);
     expect(decision.actions).toEqual([{ do: 'checkInventory' }]);
     expect(decision.blockers.map(({ kind }) => kind)).toEqual(['outliersUnclear', 'inventory']);
   });
@@ -123,7 +123,7 @@ describe('the breaker', () => {
 });
 
 describe('members of a held stratum', () => {
-  const rollout = { heldStrata: [aHeldStratum(0)] };
+  const rollout = { strata: { held: [aHeldStratum(0)] } };
   const bad = {
     canary: [{ failed: 1 }, ...all({ succeeded: 1 }, 9)],
     rest: [{ waiting: 3 }, ...all({ succeeded: 3 }, 9)],
@@ -151,7 +151,7 @@ describe('members of a held stratum', () => {
   it('are not counted as lost either, so that a figure agrees with its explanation (P16)', () => {
     const lost = (weight: number) => ({ failed: 1, weight });
     const canary = [lost(3), lost(3), lost(1), ...all({ succeeded: 1 }, 7)];
-    const of = view({ canary, rollout: { heldStrata: [aHeldStratum(0)] } });
+    const of = view({ canary, rollout });
     const [wave] = of.waves;
     const waves = wave === undefined ? [] : [{ ...wave, weight: 7, lost: 2 }];
     expect(assess({ ...of, waves }).assessed[0]?.assessment).toMatchObject({ failures: 4, lost: 1 });
@@ -159,7 +159,7 @@ describe('members of a held stratum', () => {
 
   it('stay set aside when another stratum is judged', () => {
     const canary = [{ failed: 1 }, { failed: 1 }, ...all({ succeeded: 1 }, 8)];
-    const second = view({ canary, rollout: { heldStrata: [aHeldStratum(1)] } });
+    const second = view({ canary, rollout: { strata: { held: [aHeldStratum(1)] } } });
     expect(alarmOf(second)).toMatchObject({ action: { do: 'isolate', strata: [{ stratum: 0 }] } });
   });
 
@@ -194,8 +194,12 @@ describe('members of a held stratum', () => {
     ['where none is held', false, { restState: 'passed', rest: [] }, []],
   ])('are given up by a resume %s: %s', (_when, expected, given, held) => {
     const heldStrata = held.map((stratum) => aHeldStratum(stratum));
-    const of = view({ canary: all({ succeeded: 1 }), ...given, rollout: { heldStrata, state: 'paused' } });
-    expect(resumed(of, now).rollout.endsWithoutHeld).toBe(expected);
+    const of = view({
+      canary: all({ succeeded: 1 }),
+      ...given,
+      rollout: { strata: { held: heldStrata }, state: 'paused' },
+    });
+    expect(resumed(of, now).rollout.strata.endsWithoutHeld).toBe(expected);
   });
 });
 
@@ -212,11 +216,11 @@ describe('failures in general', () => {
         canary: [{ failed: 1 }, ...all({ succeeded: 3 }, 9)],
         rest: [{ failed }, ...all({ succeeded: 9 }, 9)],
         restState: 'open',
-        rollout: { heldStrata },
+        rollout: { strata: { held: heldStrata } },
       });
     expect(alarmOf(bad(2, []))).toBeDefined();
     const after = released(bad(2), 0);
-    expect(after.rollout.acknowledgedStrata).toEqual([
+    expect(after.rollout.strata.acknowledged).toEqual([
       { stratum: 0, wave: 0, failed: 1, weight: 1 },
       { stratum: 0, wave: 1, failed: 2, weight: 2 },
     ]);
@@ -229,8 +233,8 @@ describe('failures in general', () => {
   it('that were retried are no longer acknowledged', () => {
     const one = view({ canary: [{ failed: 1 }] });
     const known = [{ stratum: 0, wave: 0, failed: 3, weight: 3 }];
-    const of = { ...one, rollout: { ...one.rollout, acknowledgedStrata: known } };
+    const of = { ...one, rollout: changedRollout(one.rollout, { strata: { acknowledged: known } }) };
     const lowered = afterFact(of, { kind: 'acknowledgedLowered', at: now, view: of }).rollout;
-    expect(lowered.acknowledgedStrata).toEqual([{ stratum: 0, wave: 0, failed: 1, weight: 1 }]);
+    expect(lowered.strata.acknowledged).toEqual([{ stratum: 0, wave: 0, failed: 1, weight: 1 }]);
   });
 });

@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { AccountStatus } from '../../../../src/rollout/model/account.ts';
-import type { Rollout, RolloutState, RolloutView } from '../../../../src/rollout/model/rollout.ts';
+import type { RolloutState, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
 import { judgeVerb, rolloutVerbs } from '../../../../src/rollout/verbs/verbs.ts';
-import { anApiBudgetStatus, anUpgradingOne, because, startedAt } from '../../../support/builders.ts';
+import {
+  anApiBudgetStatus,
+  anUpgradingOne,
+  because,
+  type RolloutChanges,
+  startedAt,
+} from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
 import { afterFacts, aQueuedOne } from '../../../support/upgrade-cases.ts';
 import { aViewOf, type Counts } from '../../../support/view-cases.ts';
@@ -87,12 +93,12 @@ describe('a rollout of another account (P5)', () => {
 
 describe('a rollback that waits for a plausible inventory', () => {
   const why = { kind: 'empty', expected: 2 } as const;
-  const implausibleInventory = { since: startedAt, readAt: startedAt, why, size: 0, missing: 2 };
-  const abort = (changes: Partial<Rollout>) =>
+  const implausible = { since: startedAt, readAt: startedAt, why, size: 0, missing: 2 };
+  const abort = (changes: RolloutChanges) =>
     judge(
       aViewOf({
         waves: [{ counts: { succeeded: 2 } }],
-        rollout: { state: 'rollingBack', implausibleInventory, ...changes },
+        rollout: { state: 'rollingBack', inventory: { implausible }, ...changes },
       }),
       'abort',
     );
@@ -102,7 +108,7 @@ describe('a rollback that waits for a plausible inventory', () => {
   });
 
   it('is aborted through the rollout of the rollback, once that exists', () => {
-    expect(abort({ rollbackId: 'production-20260302-2' })).toBe('refused');
+    expect(abort({ rollback: { startedAs: 'production-20260302-2' } })).toBe('refused');
   });
 });
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { SoakCheck } from '../../../../src/rollout/model/gate-answers.ts';
 import type { GateRule, WaveRule } from '../../../../src/rollout/model/policy.ts';
-import type { Rollout, RolloutView, Wave, WaveSummary } from '../../../../src/rollout/model/rollout.ts';
+import type { RolloutView, Wave, WaveSummary } from '../../../../src/rollout/model/rollout.ts';
 import { aPrometheusGate, aStatus, aWebhookGate } from '../../../support/builders/gate-builders.ts';
-import { startedAt } from '../../../support/builders.ts';
+import { type RolloutChanges, startedAt } from '../../../support/builders.ts';
 import { aViewOf, type Counts, resumed, waiting } from '../../../support/view-cases.ts';
 
 const minute = 60_000;
@@ -26,7 +26,7 @@ interface Soaking {
   readonly wave?: Partial<Wave>;
   readonly counts?: Counts;
   readonly summary?: Partial<WaveSummary>;
-  readonly rollout?: Partial<Rollout>;
+  readonly rollout?: RolloutChanges;
 }
 
 /** A canary of five that soaks from `startedAt` to `endsAt`, and a second wave behind it. */

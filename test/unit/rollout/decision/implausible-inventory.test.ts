@@ -11,7 +11,7 @@ import { aRollout, askedFor, aView, aWave, startedAt as t } from '../../../suppo
 import { afterAction, resumed } from '../../../support/view-cases.ts';
 
 const minutes = 60_000;
-const inventory = { at: t, size: 120, missing: 0 };
+const baseline = { at: t, size: 120, missing: 0 };
 
 function reading(rows: number, readAt = t + minutes): InventoryCount {
   const missing = 120 - rows;
@@ -24,7 +24,7 @@ function afterReading(rollout: Rollout, seen: InventoryCount, at = seen.readAt):
   return fact === undefined ? rollout : evolveRollout(rollout, fact);
 }
 
-const running = aRollout({ inventory, waves: [aWave({ size: 120 })] });
+const running = aRollout({ inventory: { baseline }, waves: [aWave({ size: 120 })] });
 const waiting = afterReading(running, reading(60));
 
 const heldAt = t + minutes + implausibleHoldAfterMs;
@@ -60,8 +60,10 @@ describe('a rollout with an implausible inventory (P14)', () => {
 
   it('continues with the next plausible reading, and keeps its baseline', () => {
     const trusted = afterReading(waiting, reading(119, t + 2 * minutes));
-    expect(trusted.implausibleInventory).toBeUndefined();
-    expect(trusted.inventory).toEqual({ ...inventory, trustedAt: t + 2 * minutes });
+    expect(trusted.inventory).toEqual({
+      baseline: { ...baseline, trustedAt: t + 2 * minutes },
+      implausible: null,
+    });
     const view = aView({ rollout: trusted, candidates, braked: true });
     const dos = decide(view, t + 2 * minutes).actions.map((action) => action.do);
     expect(dos).toEqual(['liftBrake', 'admit']);
@@ -80,7 +82,7 @@ describe('a rollout with an implausible inventory (P14)', () => {
 
   it('does not continue by time alone, although more collectors may be missing after a longer time', () => {
     const few = afterReading(running, reading(115));
-    expect(few.implausibleInventory).toBeDefined();
+    expect(few.inventory.implausible).not.toBeNull();
     const at = t + 12 * 60 * minutes;
     expect(judgeInventoryReading(few, reading(115, at), at)).toBeUndefined();
     expect(judgeInventoryReading(running, reading(115, at), at)?.kind).toBe('inventoryTrusted');
@@ -88,7 +90,7 @@ describe('a rollout with an implausible inventory (P14)', () => {
 
   it('keeps its start while the figures change, and writes nothing while they stay the same', () => {
     expect(judgeInventoryReading(waiting, reading(60, t + 2 * minutes), t + 2 * minutes)).toBeUndefined();
-    expect(afterReading(waiting, reading(0, t + 5 * minutes)).implausibleInventory).toMatchObject({
+    expect(afterReading(waiting, reading(0, t + 5 * minutes)).inventory.implausible).toMatchObject({
       since: t + minutes,
       why: { kind: 'empty', expected: 120 },
     });
@@ -103,8 +105,10 @@ describe('a rollout with an implausible inventory (P14)', () => {
 
   it('accepts the inventory as the whole fleet when an operator resumes after the hold', () => {
     const after = resume(afterHold(waiting), heldAt);
-    expect(after).toMatchObject({ state: 'running', inventory: { size: 60, missing: 60 } });
-    expect(after.implausibleInventory).toBeUndefined();
+    expect(after).toMatchObject({
+      state: 'running',
+      inventory: { baseline: { size: 60, missing: 60 }, implausible: null },
+    });
     expect(judgeInventoryReading(after, reading(59, heldAt + 1), heldAt + 1)).toBeUndefined();
     expect(judgeInventoryReading(after, reading(30, heldAt + 1), heldAt + 1)?.kind).toBe(
       'inventoryImplausible',
@@ -114,8 +118,7 @@ describe('a rollout with an implausible inventory (P14)', () => {
   it('never accepts an empty inventory, and waits again', () => {
     const after = resume(afterHold(afterReading(running, reading(0))), heldAt);
     expect(after).toMatchObject({
-      inventory,
-      implausibleInventory: { since: heldAt, why: { kind: 'empty' } },
+      inventory: { baseline, implausible: { since: heldAt, why: { kind: 'empty' } } },
     });
   });
 
@@ -124,7 +127,7 @@ describe('a rollout with an implausible inventory (P14)', () => {
     (state) => {
       const at = t + 8 * 60 * minutes;
       const after = resume({ ...waiting, state, reason: askedFor('by alice: lunch') }, at);
-      expect(after).toMatchObject({ state: 'running', inventory, implausibleInventory: { since: at } });
+      expect(after).toMatchObject({ state: 'running', inventory: { baseline, implausible: { since: at } } });
     },
   );
 
@@ -132,14 +135,14 @@ describe('a rollout with an implausible inventory (P14)', () => {
     const paused = { ...waiting, state: 'paused' } as const;
     const at = t + 8 * 60 * minutes;
     const rolling = evolveRollout(paused, { kind: 'rollbackAsked', at, reason: askedFor('') });
-    expect(rolling.implausibleInventory).toMatchObject({ since: at });
+    expect(rolling.inventory.implausible).toMatchObject({ since: at });
     const held = evolveRollout(afterHold(waiting), { kind: 'rollbackAsked', at, reason: askedFor('') });
-    expect(held.implausibleInventory).toMatchObject({ since: t + minutes });
+    expect(held.inventory.implausible).toMatchObject({ since: t + minutes });
   });
 
   it('forgets the implausible reading once it is aborted', () => {
     const aborted = { kind: 'aborted', at: t + 2 * minutes, reason: askedFor('') } as const;
-    expect(evolveRollout(waiting, aborted).implausibleInventory).toBeUndefined();
+    expect(evolveRollout(waiting, aborted).inventory.implausible).toBeNull();
   });
 
   it('shows a blocker while it rolls back, and plans the rollback again', () => {
@@ -152,7 +155,7 @@ describe('a rollout with an implausible inventory (P14)', () => {
   it('shows when the rollback continues without the collectors that the inventory lacks', () => {
     const rollingBack = { ...afterReading(running, reading(20)), state: 'rollingBack' } as const;
     const { blockers } = decide(aView({ rollout: rollingBack, waves: [] }), t + 2 * minutes);
-    const since = rollingBack.implausibleInventory?.since ?? 0;
+    const since = rollingBack.inventory.implausible?.since ?? 0;
     expect(blockers).toMatchObject([{ kind: 'rollbackPlan', until: since + 30 * minutes }]);
   });
 

@@ -23,7 +23,7 @@ function view(given: { shared?: SharedAttribute; held?: readonly HeldStratum[]; 
   const planned = aViewOf({
     waves: [{ rule: { maxFailures: { kind: 'count', count: 20 } }, wave: { size: 300, state: 'open' } }],
     policy: { isolate: given.isolates === false ? 'strata' : 'attributes' },
-    rollout: { heldStrata: given.held ?? [] },
+    rollout: { strata: { held: given.held ?? [] } },
   });
   const strata = [
     aStratumSummary({ stratum: 0, failed: 3, weight: 3, succeeded: 120 }),
@@ -74,7 +74,7 @@ describe('a group whose shared attributes explain the failures', () => {
     const of = view({ held: [...strata, group] });
     const { rollout } = afterFact(of, { kind: 'groupMoved', at: now, label, view: of });
     const { unmoved: _moved, ...held } = group;
-    expect(rollout.heldStrata).toEqual([strata[0], strata[2], held]);
+    expect(rollout.strata.held).toEqual([strata[0], strata[2], held]);
   });
 
   it('is moved again when another group is released, because a collector may be in both', () => {
@@ -85,6 +85,6 @@ describe('a group whose shared attributes explain the failures', () => {
       ...{ kind: 'stratumReleased', at: now, stratum: 5, label: other.label },
       ...{ reason: askedFor('repaired'), view: of },
     });
-    expect(rollout.heldStrata).toEqual([group]);
+    expect(rollout.strata.held).toEqual([group]);
   });
 });

@@ -30,7 +30,7 @@ function viewOf(
 ): RolloutView {
   const heldStrata = held.map((stratum) => aHeldStratum(stratum));
   const count = 1 + Math.max(...strata.map(({ stratum = 0 }) => stratum));
-  const rollout = aRollout({ heldStrata, acknowledgedStrata: acknowledged });
+  const rollout = aRollout({ strata: { held: heldStrata, acknowledged } });
   return aViewOfStrata(rollout, strata, { groups: alikeStrata(count, [size]) });
 }
 

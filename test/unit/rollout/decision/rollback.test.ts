@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
 import { rolloutReasonWords } from '../../../../src/rollout/messages/rollout-reasons.ts';
-import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
+import type { RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { isEnd, isWaiting, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
 import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
-import { askedFor, startedAt } from '../../../support/builders.ts';
+import { askedFor, type RolloutChanges, startedAt } from '../../../support/builders.ts';
 import { afterFact, aViewOf, type Counts, type ViewCase } from '../../../support/view-cases.ts';
 
 const at = startedAt + 3_600_000;
@@ -13,7 +13,7 @@ const words = { by: 'ann', reason: 'logs are lost', at };
 const rollbackId = 'production-20260302-2';
 
 function rollingBack(
-  rollout: Partial<Rollout> = {},
+  rollout: RolloutChanges = {},
   counts: Counts = { succeeded: 8, failed: 2 },
   changes: ViewCase = {},
 ): RolloutView {
@@ -58,7 +58,7 @@ describe('a rollout that is rolled back', () => {
   ] as const)('is over when its rollback is %s', (state, text) => {
     const reason = { kind: 'rollbackEnded', rollback: rollbackId, state } as const;
     expect(rolloutReasonWords(reason)).toBe(text);
-    const over = rollingBack({ rollbackId }, undefined, its({ state, endedAt: at }));
+    const over = rollingBack({ rollback: { startedAs: rollbackId } }, undefined, its({ state, endedAt: at }));
     expect(decide(over, at).actions).toEqual([{ do: 'endRollback', reason }]);
     // Nobody could end it otherwise, because it refuses to be aborted while it rolls back.
     expect(decide({ ...over, isPolicyMissing: true }, at).actions).toEqual([{ do: 'endRollback', reason }]);
@@ -84,8 +84,8 @@ describe('asking for a rollback', () => {
   });
 
   it('is refused for a rollback, and where no collector was upgraded or may be', () => {
-    const refusal = (rollout: Partial<Rollout>, counts?: Counts) => ask(rollingBack(rollout, counts));
-    expect(refusal({ kind: 'rollback', rollbackOf: 'r-1', state: 'running' })).toEqual({
+    const refusal = (rollout: RolloutChanges, counts?: Counts) => ask(rollingBack(rollout, counts));
+    expect(refusal({ kind: 'rollback', rollback: { original: 'r-1' }, state: 'running' })).toEqual({
       kind: 'refused',
       refusal: { kind: 'isRollback', rollbackOf: 'r-1' },
     });
@@ -99,10 +99,10 @@ describe('asking for a rollback', () => {
 
   it('can allow it outside its windows, also once it is running', () => {
     const asked = change(rollingBack({ state: 'running' }), true);
-    expect(asked.rollout).toMatchObject({ state: 'rollingBack', anyTime: true });
+    expect(asked.rollout).toMatchObject({ state: 'rollingBack', rollback: { anyTime: true } });
     for (const of of [rollingBack(), rollingBack({ kind: 'rollback', state: 'running' })]) {
       const lifted = change(of, true);
-      expect(lifted.rollout).toMatchObject({ state: of.rollout.state, anyTime: true });
+      expect(lifted.rollout).toMatchObject({ state: of.rollout.state, rollback: { anyTime: true } });
       expect(ask(lifted, true)).toEqual({ kind: 'unchanged' });
     }
     expect(ask(rollingBack({ kind: 'rollback', state: 'succeeded' }), true).kind).toBe('refused');
@@ -110,7 +110,7 @@ describe('asking for a rollback', () => {
 
   it.each(['pause', 'abort'] as const)('refuses %s and names the rollback', (verb) => {
     for (const rollback of [rollbackId, null])
-      expect(judgeVerb(rollingBack({ rollbackId: rollback }), { verb }, words)).toMatchObject({
+      expect(judgeVerb(rollingBack({ rollback: { startedAs: rollback } }), { verb }, words)).toMatchObject({
         refusal: { kind: 'rollingBack', rollback },
       });
   });
@@ -119,10 +119,20 @@ describe('asking for a rollback', () => {
 describe('a rollback that leaves some behind', () => {
   const left = [{ why: { kind: 'held' }, count: 1, some: [{ name: 'web-1', had: '19.441-2' }] } as const];
 
-  it.each<[string, string, Partial<Rollout>, Counts]>([
-    ['with failures where it leaves some behind', 'finishedWithFailures', { leftBehind: left }, {}],
+  it.each<[string, string, RolloutChanges, Counts]>([
+    [
+      'with failures where it leaves some behind',
+      'finishedWithFailures',
+      { rollback: { leftBehind: left } },
+      {},
+    ],
     ['with failures where some stay, withdrawn', 'finishedWithFailures', {}, { withdrawn: 1 }],
-    ['with failures where held ones were given up', 'finishedWithFailures', { endsWithoutHeld: true }, {}],
+    [
+      'with failures where held ones were given up',
+      'finishedWithFailures',
+      { strata: { endsWithoutHeld: true } },
+      {},
+    ],
     ['well where it took all of them back', 'succeeded', {}, {}],
     ['well where it is no rollback', 'succeeded', { kind: 'upgrade' }, { withdrawn: 1 }],
   ])('finishes %s', (_how, state, rollout, counts) => {
@@ -136,10 +146,19 @@ describe('a rollback that leaves some behind', () => {
   it('is named once, and its end ends the rollout', () => {
     const more = [...left, { why: { kind: 'claimed' }, count: 1, some: [] } as const];
     const named = evolveRollout(rollingBack().rollout, { kind: 'rollbackNamed', at, rollbackId, left });
-    expect(named).toMatchObject({ state: 'rollingBack', rollbackId, endedAt: null, leftBehind: left });
+    expect(named).toMatchObject({
+      state: 'rollingBack',
+      rollback: { startedAs: rollbackId, leftBehind: left },
+      endedAt: null,
+    });
     const reason = askedFor('by it');
     const over = evolveRollout(named, { kind: 'rolledBack', at, reason, left: more });
-    expect(over).toMatchObject({ state: 'rolledBack', rollbackId, endedAt: at, reason, leftBehind: more });
+    expect(over).toMatchObject({
+      state: 'rolledBack',
+      reason,
+      rollback: { startedAs: rollbackId, leftBehind: more },
+      endedAt: at,
+    });
     expect(decide({ ...rollingBack(), rollout: over }, at)).toEqual({
       actions: [],
       blockers: [],

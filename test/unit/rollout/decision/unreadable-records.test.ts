@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { blockerWords } from '../../../../src/rollout/messages/blockers.ts';
-import type { Rollout, UnreadableRecords } from '../../../../src/rollout/model/rollout.ts';
-import { askedFor, startedAt } from '../../../support/builders.ts';
+import type { UnreadableRecords } from '../../../../src/rollout/model/rollout.ts';
+import { askedFor, type RolloutChanges, startedAt } from '../../../support/builders.ts';
 import { aViewOf, type Counts, type ViewCase } from '../../../support/view-cases.ts';
 
 const now = startedAt + 60_000;
@@ -10,7 +10,7 @@ const keys = ['upwave:{production}:records 7'];
 const cause = { kind: 'recordsUnreadable', keys } as const;
 
 function decideWith(
-  rollout: Partial<Rollout>,
+  rollout: RolloutChanges,
   counts: Counts,
   unreadable: Partial<UnreadableRecords> = {},
   more: ViewCase = {},

@@ -90,14 +90,14 @@ describe('a wave without an upgraded collector', () => {
 
   it('is held when none of its collectors can be upgraded any more, and continues by itself when one is upgraded', () => {
     const held = afterDecision(aCanary({ withdrawn: 1, failed: 1 }));
-    expect(held.rollout).toMatchObject({ state: 'held', heldFor: { kind: 'evidence', wave: 0 } });
+    expect(held.rollout).toMatchObject({ state: 'held', hold: { heldFor: { kind: 'evidence', wave: 0 } } });
     expect(actionsOf(held)).toEqual([]);
     const after = afterDecision(withCounts(held, { succeeded: 1, failed: 1 }));
     expect(after.rollout).toMatchObject({
       state: 'running',
       reason: { kind: 'evidence', wave: 'canary', isShown: true },
     });
-    expect(after.rollout.heldFor).toBeUndefined();
+    expect(after.rollout.hold?.heldFor).toBeUndefined();
     expect(actionsOf(after)).toMatchObject([{ do: 'save', change: { kind: 'soakBegun', wave: 0 } }]);
   });
 });
@@ -149,7 +149,7 @@ describe('a hold for missing evidence (P4)', () => {
   it('is ended by resume, which accepts the missing evidence', () => {
     const resumed = verb(held(), 'resume');
     expect(resumed.rollout.state).toBe('running');
-    expect(resumed.rollout.heldFor).toBeUndefined();
+    expect(resumed.rollout.hold?.heldFor).toBeUndefined();
     expect(actionsOf({ ...resumed, braked: false })).toMatchObject([
       { do: 'save', change: { kind: 'soakBegun' } },
     ]);
@@ -168,7 +168,7 @@ describe('a hold for missing evidence (P4)', () => {
       fc.property(someCounts, fc.boolean(), (counts: Counts, isBuildHeld) => {
         const hold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at: now };
         const view = aCanary(counts, {
-          rollout: { state: 'held', heldFor: { kind: 'evidence', wave: 0 } },
+          rollout: { state: 'held', hold: { heldFor: { kind: 'evidence', wave: 0 } } },
           braked: true,
           buildHold: isBuildHeld ? hold : null,
         });

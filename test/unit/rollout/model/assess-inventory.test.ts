@@ -38,17 +38,17 @@ describe('the judgement of an inventory reading', () => {
   const small = (size: number): InventoryBaseline => ({ at: t, size, missing: 0 });
   const half = { at: t, size: 60, missing: 60 };
 
-  it.each<[string, InventoryCount, InventoryBaseline | undefined, object | null]>([
+  it.each<[string, InventoryCount, InventoryBaseline | null, object | null]>([
     ['not when more than a few members are missing, whatever else it lists', long, baseline, manyGone],
     ['not when it is empty while collectors are expected', lacking(120), baseline, empty(120)],
     // Not all of them come and go at once.
     ['not when it is empty though all members are transient', transient(40), small(0), empty(40)],
-    ['when it is empty and nobody is expected', transient(0), undefined, null],
+    ['when it is empty and nobody is expected', transient(0), null, null],
     ['not when it is much shorter than before, members aside', lacking(13, others), baseline, short],
     ['when it lacks those that were gone at the last good one', lacking(61), half, null],
     ['not when it lacks many beside those', lacking(64), half, { kind: 'manyGone' }],
-    ['without a baseline, when most of the missing were withdrawn', withdrawn(2), undefined, null],
-    ['not without a baseline when many were not', withdrawn(30), undefined, { kind: 'manyGone' }],
+    ['without a baseline, when most of the missing were withdrawn', withdrawn(2), null, null],
+    ['not without a baseline when many were not', withdrawn(30), null, { kind: 'manyGone' }],
   ])('is plausible %s', (_when, seen, before, why) => {
     expect(assessInventory(seen, before)).toMatchObject(
       why === null ? { kind: 'plausible' } : { kind: 'implausible', why },
@@ -74,7 +74,7 @@ describe('the judgement of an inventory reading', () => {
   it('never lets more than a few members go between two baselines, however the list shrinks', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 40 }), (steps) => {
-        let known: InventoryBaseline | undefined = baseline;
+        let known: InventoryBaseline = baseline;
         let gone = 0;
         let believed = 0;
         for (const [index, step] of steps.entries()) {

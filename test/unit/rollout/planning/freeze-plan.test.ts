@@ -37,18 +37,20 @@ describe('a frozen plan', () => {
       aRollout({
         id: 'r-20260302-1',
         policy,
-        fromBuilds: ['19.400-1', oldBuild],
-        fromCounts: [10, 9],
-        planHash: makePlan(policy, targetBuild, fleet, 'r-20260302-1').hash,
+        plan: {
+          fromBuilds: ['19.400-1', oldBuild],
+          fromCounts: [10, 9],
+          hash: makePlan(policy, targetBuild, fleet, 'r-20260302-1').hash,
+          fleetSize: 20,
+          leftOut: [{ kind: 'notAlive', count: 1 }],
+        },
         createdAt: startedAt + 5,
-        fleetSize: 20,
-        inventory: { at: startedAt, size: 20, missing: 0 },
+        inventory: { baseline: { at: startedAt, size: 20, missing: 0 } },
         reason: { kind: 'asked', by: 'schedule', words: '' },
         waves: [
           aWave({ ...waiting, name: 'canary', size: 2, gates: [aStatus(), aStatus()] }),
           aWave({ ...waiting, name: 'rest', size: 17, chain: 2 }),
         ],
-        leftOut: [{ kind: 'notAlive', count: 1 }],
       }),
     );
   });
@@ -63,7 +65,7 @@ describe('a frozen plan', () => {
   it('names the present builds, the most frequent first, at most five', () => {
     const builds = ['1.1-1', '1.2-1', '1.2-1', '1.3-1', '1.4-1', '1.5-1', '1.6-1'];
     const many = aFleet(builds.length, (id) => ({ build: builds[id - 1] ?? '' }));
-    const { fromBuilds } = frozenFor(aPolicy(), many).rollout;
+    const { fromBuilds } = frozenFor(aPolicy(), many).rollout.plan;
     expect(fromBuilds).toEqual(['1.2-1', '1.1-1', '1.3-1', '1.4-1', '1.5-1']);
   });
 

@@ -123,18 +123,17 @@ describe('a frozen rollback', () => {
     expect(take(had).rollout).toMatchObject({
       id: 'r-20260302-2',
       kind: 'rollback',
-      rollbackOf: 'r-20260302-1',
-      rollbackId: null,
-      targetBuild: oldBuild,
-      backTo: [oldBuild, '19.400-1'],
-      leftBehind: left,
-      fromBuilds: [targetBuild],
       startedBy: 'ops',
       createdAt: startedAt + 9,
-      fleetSize: 6,
+      plan: { targetBuild: oldBuild, fromBuilds: [targetBuild], fleetSize: 6, leftOut: [] },
       state: 'running',
       reason: { kind: 'rollsBack', rollout: 'r-20260302-1' },
-      leftOut: [],
+      rollback: {
+        original: 'r-20260302-1',
+        startedAs: null,
+        backTo: [oldBuild, '19.400-1'],
+        leftBehind: left,
+      },
     });
   });
 
@@ -161,7 +160,7 @@ describe('a frozen rollback', () => {
   it('leaves out collectors that left the fleet, or that run that build already', () => {
     const { upgrades, rollout, sizes } = take([...had, [5, oldBuild], [77, oldBuild]]);
     expect(new Set(upgrades.map(({ identity }) => identity.collectorId))).toEqual(new Set([1, 2, 3]));
-    expect(rollout.leftOut).toEqual([
+    expect(rollout.plan.leftOut).toEqual([
       { kind: 'atTarget', count: 1 },
       { kind: 'leftFleet', count: 1 },
     ]);
@@ -169,9 +168,9 @@ describe('a frozen rollback', () => {
   });
 
   it('has a plan named by collectors and builds', () => {
-    const hash = take(had).rollout.planHash;
-    expect(take(had.toReversed()).rollout.planHash).toBe(hash);
-    expect(take(had.slice(1)).rollout.planHash).not.toBe(hash);
-    expect(take([[1, oldBuild], ...had.slice(1)]).rollout.planHash).not.toBe(hash);
+    const hash = take(had).rollout.plan.hash;
+    expect(take(had.toReversed()).rollout.plan.hash).toBe(hash);
+    expect(take(had.slice(1)).rollout.plan.hash).not.toBe(hash);
+    expect(take([[1, oldBuild], ...had.slice(1)]).rollout.plan.hash).not.toBe(hash);
   });
 });

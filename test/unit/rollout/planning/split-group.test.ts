@@ -9,7 +9,7 @@ const held: HeldStratum = {
   ...{ stratum: -1, label, attributes, unmoved: true },
   ...{ reason: askedFor('they fail'), by: 'daemon', at: startedAt },
 };
-const rollout = aRollout({ waves: [aWave({ size: 2 }), aWave({ size: 4 })], heldStrata: [held] });
+const rollout = aRollout({ waves: [aWave({ size: 2 }), aWave({ size: 4 })], strata: { held: [held] } });
 const groups = someGroups({
   strata: [
     { label: 'Linux', sizes: [1, 2] },
@@ -46,7 +46,11 @@ describe('a held group', () => {
       [2, 3, 2],
       [2, 3, 2],
     ]);
-    expect(split.rollout).toMatchObject({ rev: 2, groupsRev: 2, heldStrata: [{ label, stratum: 2 }] });
+    expect(split.rollout).toMatchObject({
+      rev: 2,
+      plan: { groupsRev: 2 },
+      strata: { held: [{ label, stratum: 2 }] },
+    });
   });
 
   it('is counted once, although it was moved in two steps', () => {

@@ -56,8 +56,8 @@ describe('the course of a rollout', () => {
   });
 
   it('shows at each instant which builds the planned collectors ran', () => {
-    const from = { fromBuilds: ['19.441-2', '19.402-1'], fromCounts: [4, 3] };
-    const of = aViewOf({ rollout: from, waves: [{ counts: { succeeded: 3, pending: 7 } }] });
+    const plan = { fromBuilds: ['19.441-2', '19.402-1'], fromCounts: [4, 3] };
+    const of = aViewOf({ rollout: { plan }, waves: [{ counts: { succeeded: 3, pending: 7 } }] });
     const succeeded = (collectorId: number, hours: number, fromBuild: string) => ({
       ...upgrade('upgrade.succeeded', collectorId, hours),
       fromBuild,
@@ -88,7 +88,11 @@ describe('the course of a rollout', () => {
       { ...some, stratum: 1, succeeded: 1, failed: 1 },
       { ...some, stratum: 1, wave: 1, succeeded: 0, failed: 1 },
     ];
-    const of = aViewOf({ groups, strata, rollout: { heldStrata: [aHeldStratum(1, { label: 'AIX' })] } });
+    const of = aViewOf({
+      groups,
+      strata,
+      rollout: { strata: { held: [aHeldStratum(1, { label: 'AIX' })] } },
+    });
     expect(describeCourse(of, { events: [], isWhole: true }, now).strata).toEqual([
       { label: 'AIX', size: 5, succeeded: 1, failed: 2, active: 0, waiting: 2, isHeld: true },
       { label: 'Linux', size: 5, succeeded: 2, failed: 0, active: 0, waiting: 1, isHeld: false },

@@ -74,7 +74,7 @@ describe('when a rollout ends (P16)', () => {
 
   it('excludes members of held strata', () => {
     const strata = [{ stratum: 0, wave: 2, waiting: 20, active: 0, succeeded: 0, failed: 0, weight: 0 }];
-    const rollout = { heldStrata: [aHeldStratum(0)] };
+    const rollout = { strata: { held: [aHeldStratum(0)] } };
     expect(eta(view({ strata, rollout }))).toMatchObject({ requests: 57 });
     expect(eta(view())).toMatchObject({ requests: 236 });
   });
@@ -174,7 +174,7 @@ describe('when a rollout ends (P16)', () => {
     ['account', { account: { kind: 'another', compared: 3, matched: 0, renamed: 0 } }],
     [
       'inventory',
-      { rollout: { implausibleInventory: { since: now, readAt: now, size: 0, missing: 9, why } } },
+      { rollout: { inventory: { implausible: { since: now, readAt: now, size: 0, missing: 9, why } } } },
     ],
     ['noWindow', { policy: { freezes } }],
     ['windowTooShort', { policy: { windows: [nightly] } }],

@@ -17,7 +17,7 @@ const aPast = (rollout: Partial<PastRecord['rollout']>, upgrade?: PastRecord['up
     id: 'production-1',
     kind: 'upgrade',
     state: 'finishedWithFailures',
-    targetBuild: target,
+    plan: { targetBuild: target },
     ...rollout,
   },
   upgrade,
@@ -64,7 +64,7 @@ describe('why a policy does not plan a collector', () => {
   it('takes the target of the policy, not the build that a rollback went back to', () => {
     const past = [
       aPast(
-        { id: 'production-2', kind: 'rollback', state: 'succeeded', targetBuild: '19.441-2' },
+        { id: 'production-2', kind: 'rollback', state: 'succeeded', plan: { targetBuild: '19.441-2' } },
         ended('succeeded'),
       ),
       aPast({ state: 'rolledBack' }, ended('rolledBack')),
@@ -105,7 +105,9 @@ describe('why a policy does not plan a collector', () => {
       kind: 'failedBefore',
       reason: 'timed out in production-1: no end within 35m; `upwave retry production-1` tries it again',
     });
-    expect(explain({ past: [aPast({ targetBuild: '19.450-1' }, ended('failed'))] }).kind).toBe('eligible');
+    expect(explain({ past: [aPast({ plan: { targetBuild: '19.450-1' } }, ended('failed'))] }).kind).toBe(
+      'eligible',
+    );
   });
 
   it('shows conditions that end by themselves, and what is unknown', () => {

@@ -104,8 +104,8 @@ describe('why a collector waits', () => {
   const itsRetry = 'is next in line; it is due for a retry: download failed';
   const itsHold =
     'the rollout is held: by alice: too many failures; it is waiting for a retry: download failed';
-  const heldStratum = soaks({ rollout: { heldStrata } });
-  const paused = soaks({ rollout: { heldStrata, state: 'paused' } });
+  const heldStratum = soaks({ rollout: { strata: { held: heldStrata } } });
+  const paused = soaks({ rollout: { strata: { held: heldStrata }, state: 'paused' } });
   const windowed = opened({ policy: { windows } });
   const capped = opened({ domainsTaken: new Map([[0, 1]]) });
   const held = opened({ rollout: heldRollout });

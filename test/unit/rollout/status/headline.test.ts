@@ -26,7 +26,7 @@ const status = (changes: ViewCase = {}, at = now, api = anApiBudgetStatus()) =>
 const windows = [{ days: [1, 2, 3, 4, 5, 6, 7], fromMinute: 22 * 60, toMinute: 23 * 60, timeZone: 'UTC' }];
 const closed: ViewCase = { policy: { windows } };
 const account = { kind: 'another', compared: 3, matched: 0, renamed: 0 } as const;
-const implausibleInventory = {
+const implausible = {
   since: now,
   readAt: now,
   size: 0,
@@ -35,7 +35,7 @@ const implausibleInventory = {
 } as const;
 const rollback = (state: 'held' | 'running'): ViewCase => ({
   rollback: { id: 'b', state, reason: askedFor(''), endedAt: null },
-  rollout: { state: 'rollingBack', rollbackId: 'b' },
+  rollout: { state: 'rollingBack', rollback: { startedAs: 'b' } },
 });
 const soaking: readonly WaveCase[] = [
   { counts: { succeeded: 10 }, wave: { state: 'soaking', soakEndsAt: now + minute } },
@@ -61,7 +61,7 @@ describe('the headline of a rollout (P16)', () => {
     ['a retry is due before the window', 'waitsForWindow', false, { ...retrying, nextRetryAt: now + minute }],
     ['a wave soaks while the window is closed', 'running', false, { ...closed, waves: soaking }],
     ['others of the wave of a deferred one have shown the build', 'running', false, shown],
-    ['the inventory is implausible', 'waitsForInventory', false, { rollout: { implausibleInventory } }],
+    ['the inventory is implausible', 'waitsForInventory', false, { rollout: { inventory: { implausible } } }],
     ['it is a rollback', 'rollingBack', false, { rollout: { kind: 'rollback' } }],
     ['its rollback is held', 'rollingBack', true, rollback('held')],
     ['its rollback is running', 'rollingBack', false, rollback('running')],

@@ -116,7 +116,10 @@ describe('the rollback verb (P15)', () => {
   it('starts when it names the shown numbers, and a repetition changes nothing', async () => {
     const { ask, now } = await setUp();
     expect(await ask({ collectors: 6, leftBehind: 3 })).toMatchObject({ kind: 'change' });
-    expect(await now()).toMatchObject({ state: 'rollingBack', leftBehind: [{ count: 3 }] });
+    expect(await now()).toMatchObject({
+      state: 'rollingBack',
+      rollback: { leftBehind: [{ count: 3 }] },
+    });
     expect(await ask()).toEqual({ kind: 'unchanged' });
   });
 });

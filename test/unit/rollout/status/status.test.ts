@@ -60,7 +60,7 @@ describe('the status of a rollout', () => {
           aStratumSummary({ stratum: 1, wave: 1, waiting: 2 }),
           aStratumSummary({ stratum: 0, wave: 1, waiting: 5 }),
         ],
-        rollout: { heldStrata: [aHeldStratum(1, held)] },
+        rollout: { strata: { held: [aHeldStratum(1, held)] } },
       }),
     );
     expect(shown.strata).toEqual({
