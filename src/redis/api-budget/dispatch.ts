@@ -84,7 +84,7 @@ async function useAll(
     if (lateMs > lateMaxMs + slackMs) {
       // Infinite after the clock was set back, which does not show how late this process is.
       if (Number.isFinite(lateMs)) missedByMs = lateMs;
-      ledger.giveBack(slot.permit);
+      ledger.giveBack(slot);
     } else {
       usedLateMs = lateMs;
       use(parts, slot, granted);
@@ -108,16 +108,15 @@ function use(
   slot: Slot,
   { single, isProbe }: Granted,
 ): void {
-  const { permit } = slot;
   const request = maySend() ? requests.takeNext() : undefined;
   if (request === undefined) {
-    ledger.giveBack(permit);
+    ledger.giveBack(slot);
     return;
   }
   const giveBack = (): void => {
-    ledger.giveBack(permit);
+    ledger.giveBack(slot);
     nap.permitReturned();
   };
-  const left = (): void => ledger.left(slot);
+  const left = (): void => ledger.left(slot, request.budgetClass);
   request.grant({ waitedMs: performance.now() - request.since, single, isProbe, left, giveBack });
 }

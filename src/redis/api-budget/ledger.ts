@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { hashHex } from '../../base/hash.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { within } from '../../base/waiting.ts';
-import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
+import type { BudgetClass, ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import type { RedisFaults } from '../connection/faults.ts';
 import { isRedisOutage } from '../connection/redis-errors.ts';
@@ -159,6 +159,13 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
     onFailed,
   });
 
+  /** Moves the slot that comes R after this one to a second from now, and by what the network may shift. */
+  const keepSecondAfter = (slot: number, shiftMs: DurationMs): void => {
+    const slotsMax = Math.ceil(parts.requestsPerSecond);
+    const untilUs = Math.ceil((1_000 + ownMarginMs / 2 + shiftMs) * 1_000);
+    runScript(commands, lateScript, { keys, args: { slot, slotsMax, untilUs } }).catch(onFailed);
+  };
+
   const answered = async (kind: 'success' | 'refusal'): Promise<void> => {
     if (await runScript(commands, answeredScript, { keys, args: { kind } })) statusWatch.learn('');
   };
@@ -181,24 +188,20 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
   return {
     reserve,
 
-    /** A request has ended, or did not leave. */
-    giveBack: (permit: string): void => {
-      travel.ended(permit, performance.now());
+    /** A request has ended, or did not leave. Where it took unusually long, it may have arrived late. */
+    giveBack: ({ permit, number }: Slot): void => {
+      if (travel.ended(permit, performance.now()) > 0) keepSecondAfter(number, 0);
       permits.giveBack(permit);
     },
 
     /**
      * A request leaves, after its slot: it may have connected first, or stored its intent. Where it is late, the slots of the
-     * second after it are later as well.
+     * second after it are later as well. Lists take long at the service, so they say nothing about the network.
      */
-    left: ({ permit, at, number: slot }: Slot): void => {
+    left: ({ permit, at, number }: Slot, budgetClass: BudgetClass): void => {
       const now = performance.now();
-      travel.left(permit, now);
-      if (now - at <= leftLateMaxMs) return;
-      const slotsMax = Math.ceil(parts.requestsPerSecond);
-      const afterMs = 1_000 + ownMarginMs / 2 + travel.spreadMs;
-      const args = { slot, slotsMax, untilUs: Math.ceil(afterMs * 1_000) };
-      runScript(commands, lateScript, { keys, args }).catch(onFailed);
+      if (budgetClass !== 'page') travel.left(permit, now);
+      if (now - at > leftLateMaxMs) keepSecondAfter(number, travel.spreadMs);
     },
 
     /** @returns the length of the pause */

@@ -7,6 +7,7 @@ export type WaitingRequests = ReturnType<typeof makeWaitingRequests>;
 interface WaitingRequest {
   /** By the monotonic clock. */
   readonly since: number;
+  readonly budgetClass: BudgetClass;
   readonly grant: (grant: BudgetGrant) => void;
   readonly refuse: (reason: unknown) => void;
 }
@@ -28,6 +29,7 @@ export function makeWaitingRequests(waitMaxMs: DurationMs) {
         const settle = () => signal?.removeEventListener('abort', onAbort);
         const request: WaitingRequest = {
           since: performance.now(),
+          budgetClass,
           grant: (grant) => {
             settle();
             resolve(grant);

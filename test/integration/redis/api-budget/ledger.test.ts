@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { seededChance } from '../../../../src/base/chance.ts';
-import type { ServiceStatus } from '../../../../src/orchestrator/ports/api-budget.ts';
+import type { BudgetClass, ServiceStatus } from '../../../../src/orchestrator/ports/api-budget.ts';
 import {
   type ApiBudgetLedger,
   type ApiBudgetLedgerParts,
@@ -44,6 +44,19 @@ function aSharedBudget(parts: Partial<ApiBudgetLedgerParts> = {}) {
 /** The ledger's answer to a request for one place. */
 async function answerTo(ledger: ApiBudgetLedger): Promise<string> {
   return (await ledger.reserve(1, 0)).kind;
+}
+
+/** This process's monotonic clock, which a test lets pass by as much as a request travels. */
+function travelTime() {
+  let travelledMs = 0;
+  const realNow = performance.now.bind(performance);
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => realNow() + travelledMs);
+  onTestFinished(() => now.mockRestore());
+  return {
+    pass: (ms: number) => {
+      travelledMs += ms;
+    },
+  };
 }
 
 describe('a ledger whose command fails at a reachable Redis', () => {
@@ -107,13 +120,13 @@ describe('a request that leaves late', () => {
     const take = async () => {
       const reservation = await ledger.reserve(1, 0);
       if (reservation.kind !== 'granted') return reservation.kind;
-      for (const { permit } of reservation.slots) ledger.giveBack(permit);
+      for (const slot of reservation.slots) ledger.giveBack(slot);
       return reservation.slots[0];
     };
     const first = await take();
     if (typeof first !== 'object') throw new Error(String(first));
     pass(200);
-    ledger.left({ ...first, at: performance.now() - 200 });
+    ledger.left({ ...first, at: performance.now() - 200 }, 'create');
     pass(60);
     for (let slot = 2; slot <= 4; slot += 1) {
       expect(await take()).toMatchObject({ number: slot });
@@ -125,6 +138,41 @@ describe('a request that leaves late', () => {
     expect(await take()).toMatchObject({ number: 5 });
   });
 
+  it.each([
+    { budgetClass: 'create', next: 'far' },
+    { budgetClass: 'page', next: 'sent' },
+  ] as const)(
+    'or was answered unusually late keeps a second as well, unless it reads a list: $budgetClass (P8)',
+    async (given) => {
+      const { aLedger, pass } = aSharedBudget({ requestsPerSecond: 4 });
+      const ledger = aLedger();
+      const travel = travelTime();
+      const send = async (budgetClass: BudgetClass, tookMs: number) => {
+        const reservation = await ledger.reserve(1, 0);
+        if (reservation.kind !== 'granted') return reservation.kind;
+        for (const slot of reservation.slots) {
+          ledger.left({ ...slot, at: performance.now() }, budgetClass);
+          travel.pass(tookMs);
+          pass(tookMs);
+          ledger.giveBack(slot);
+        }
+        return 'sent';
+      };
+      for (let request = 0; request < 20; request += 1) {
+        expect(await send('poll', 5)).toBe('sent');
+        pass(1_000);
+      }
+      expect(await send(given.budgetClass, 200)).toBe('sent');
+      pass(60);
+      for (let request = 0; request < 3; request += 1) {
+        expect(await send('poll', 5)).toBe('sent');
+        pass(255);
+      }
+      // 1,040 ms after the slot, and 840 ms after the answer.
+      expect(await send('poll', 5)).toBe(given.next);
+    },
+  );
+
   it.each([0, 5])('moves nothing when it is %i ms late, which the margin covers', async (lateMs) => {
     const { aLedger, pass } = aSharedBudget({ requestsPerSecond: 4 });
     const ledger = aLedger();
@@ -132,8 +180,8 @@ describe('a request that leaves late', () => {
       const reservation = await ledger.reserve(1, 0);
       if (reservation.kind !== 'granted') throw new Error(`${slot}: ${reservation.kind}`);
       for (const each of reservation.slots) {
-        ledger.left({ ...each, at: performance.now() - lateMs });
-        ledger.giveBack(each.permit);
+        ledger.left({ ...each, at: performance.now() - lateMs }, 'create');
+        ledger.giveBack(each);
       }
       pass(260);
     }
@@ -147,18 +195,15 @@ describe('the margin between slots', () => {
   ])('leaves a second room for how unevenly requests travel: $network (P8)', async (given) => {
     const { aLedger, fields, clock, pass } = aSharedBudget({ requestsPerSecond: 4 });
     const ledger = aLedger();
-    let travelledMs = 0;
-    const realNow = performance.now.bind(performance);
-    const now = vi.spyOn(performance, 'now').mockImplementation(() => realNow() + travelledMs);
-    onTestFinished(() => now.mockRestore());
+    const travel = travelTime();
     const spacingMs = async (): Promise<number> => {
       pass(1_000);
       const reservation = await ledger.reserve(1, 0);
       if (reservation.kind !== 'granted') throw new Error(reservation.kind);
       for (const slot of reservation.slots) {
-        ledger.left({ ...slot, at: performance.now() });
-        travelledMs += given.tookMs(slot.number);
-        ledger.giveBack(slot.permit);
+        ledger.left({ ...slot, at: performance.now() }, 'poll');
+        travel.pass(given.tookMs(slot.number));
+        ledger.giveBack(slot);
       }
       // The slot is 10 ms old: the oldest that is granted.
       return Number((await fields())['nextUs']) / 1_000 - (clock.now() - 10);
@@ -267,7 +312,7 @@ describe('the rate after a 429', () => {
       for (let sent = 0; sent < count; sent += 1) {
         const reservation = await ledger.reserve(1, 0);
         if (reservation.kind !== 'granted') throw new Error(reservation.kind);
-        for (const { permit } of reservation.slots) ledger.giveBack(permit);
+        for (const slot of reservation.slots) ledger.giveBack(slot);
         pass(600);
       }
     };
@@ -302,7 +347,7 @@ describe('the rate after a 429', () => {
           pass('retryInMs' in reservation ? Math.max(1, reservation.retryInMs) : 1);
           continue;
         }
-        for (const { permit } of reservation.slots) ledger.giveBack(permit);
+        for (const slot of reservation.slots) ledger.giveBack(slot);
         if (chance() < 0.05) await ledger.pause({ kind: 'rate', forMs });
         else {
           await ledger.succeeded();

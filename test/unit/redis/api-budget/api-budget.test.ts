@@ -162,7 +162,7 @@ describe('the dispatcher of the API budget', () => {
     const budget = makeApiBudgetDispatcher({
       ledger: {
         ...ledger,
-        giveBack: (permit) => void given.push(permit),
+        giveBack: ({ permit }) => void given.push(permit),
         reserve: async () => {
           reservations += 1;
           if (reservations === 1) suspend();

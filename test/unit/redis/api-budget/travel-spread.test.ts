@@ -43,6 +43,20 @@ describe('how unevenly requests travel (P8)', () => {
     expect(spreadAfter(calmAfter + 64, way)).toBe(20);
   });
 
+  it('shows a request that took unusually long, where requests are even', () => {
+    const travel = makeTravelSpread(bounds);
+    const send = (number: number, tookMs: number) => {
+      travel.left(`${number}`, 1_000 * number);
+      return travel.ended(`${number}`, 1_000 * number + tookMs);
+    };
+    expect(send(0, 500)).toBe(0);
+    for (let number = 1; number < 20; number += 1) expect(send(number, 80 + (number % 3))).toBe(0);
+    expect(send(20, 99)).toBe(0);
+    expect(send(21, 190)).toBe(110);
+    for (let number = 22; number < 90; number += 1) send(number, 50 * (number % 20));
+    expect(send(90, 2_000)).toBe(0);
+  });
+
   it('ignores requests that never left', () => {
     const travel = makeTravelSpread(bounds);
     for (let number = 0; number < 50; number += 1) travel.ended(`${number}`, number);
