@@ -29,8 +29,8 @@ export async function withEitherSignal<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const either = new AbortController();
-  const given = signals.filter((signal) => signal !== undefined);
-  const listeners = given.map((signal) => ({ signal, listener: () => either.abort(signal.reason) }));
+  const present = signals.filter((signal) => signal !== undefined);
+  const listeners = present.map((signal) => ({ signal, listener: () => either.abort(signal.reason) }));
   for (const { signal, listener } of listeners) {
     if (signal.aborted) listener();
     else {

@@ -62,10 +62,10 @@ function knownCallers({ token, tokens, trustedProxy }: CallersParts) {
     identify: (request: HttpRequest): Caller | undefined => {
       const user = userOf(request);
       if (user !== undefined) return user;
-      const given = bearerOf(request);
-      if (given === undefined) return undefined;
+      const token = bearerOf(request);
+      if (token === undefined) return undefined;
       // Digests have one length, and all of them are compared, so the time of a comparison reveals nothing.
-      const asked = digest(given);
+      const asked = digest(token);
       return known.filter((each) => timingSafeEqual(asked, each.digest)).at(0)?.caller;
     },
   };

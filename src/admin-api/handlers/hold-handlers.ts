@@ -12,10 +12,10 @@ import { type AskOperations, withReason } from './ask-operations.ts';
 export function makeHoldHandlers(ask: AskOperations) {
   return {
     holdSubject: async ({ body }) => ({
-      body: judged(await ask.act((operations) => operations.hold(withReason(body)))),
+      body: answerOrRefuse(await ask.act((operations) => operations.hold(withReason(body)))),
     }),
     releaseSubject: async ({ body }) => ({
-      body: judged(await ask.act((operations) => operations.release(withReason(body)))),
+      body: answerOrRefuse(await ask.act((operations) => operations.release(withReason(body)))),
     }),
     listHolds: async () => ({ body: await ask.read((operations) => operations.listHolds()) }),
     readAudit: async ({ query }) => ({
@@ -28,7 +28,7 @@ export function makeHoldHandlers(ask: AskOperations) {
   } satisfies Partial<OperationHandlers<typeof adminApi>>;
 }
 
-function judged(result: HoldResult): HoldAnswer {
+function answerOrRefuse(result: HoldResult): HoldAnswer {
   switch (result.kind) {
     case 'done':
     case 'unchanged':

@@ -43,27 +43,27 @@ function Page() {
   );
 }
 
-function View({ route: shown }: { readonly route: Route }) {
-  switch (shown.view) {
+function View({ route: current }: { readonly route: Route }) {
+  switch (current.view) {
     case 'overview':
       return <Overview />;
     case 'rollout':
-      return <RolloutView key={shown.id} id={shown.id} />;
+      return <RolloutView key={current.id} id={current.id} />;
     case 'collectors':
-      return <Collectors key={shown.id} id={shown.id} filter={shown.filter} />;
+      return <Collectors key={current.id} id={current.id} filter={current.filter} />;
     case 'collector':
-      return <CollectorView key={shown.collector} collector={shown.collector} />;
+      return <CollectorView key={current.collector} collector={current.collector} />;
   }
 }
 
-function Crumbs({ route: shown }: { readonly route: Route }) {
+function Crumbs({ route: current }: { readonly route: Route }) {
   return (
     <nav aria-label="Where you are">
       <a href={linkTo.overview}>All policies</a>
-      {shown.view === 'collectors' ? (
+      {current.view === 'collectors' ? (
         <>
           {' › '}
-          <a href={linkTo.rollout(shown.id)}>{shown.id}</a>
+          <a href={linkTo.rollout(current.id)}>{current.id}</a>
         </>
       ) : null}
     </nav>

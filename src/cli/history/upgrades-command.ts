@@ -41,8 +41,8 @@ export async function upgradesCommand(
   const { collectors, total, more } = found;
   const exitCode = printAnswer(output, options, found, () => renderUpgrades(collectors, Date.now(), output));
   if (more && !options.json) {
-    const of = total === null ? '' : ` of ${total}`;
-    output.err.write(`shown: the first ${collectors.length}${of}; --limit shows more\n`);
+    const ofTotal = total === null ? '' : ` of ${total}`;
+    output.err.write(`shown: the first ${collectors.length}${ofTotal}; --limit shows more\n`);
   }
   return exitCode;
 }

@@ -33,9 +33,9 @@ export async function configCheckCommand(
   const overlapping = accountConfigsOf(config).flatMap(({ rollouts }) => findOverlappingPolicies(rollouts));
   // Secrets print themselves as ***.
   const risks = findRisks(config);
-  const shown = { ...config, rollouts: config.rollouts.map(maskedPolicy) };
+  const masked = { ...config, rollouts: config.rollouts.map(maskedPolicy) };
   const warnings = [...overlapping.map(({ words }) => words), ...risks, ...(fleet?.warnings ?? [])];
-  return printAnswer(output, options, { ...shown, overlapping, risks, ...(fleet && { fleet }) }, () =>
+  return printAnswer(output, options, { ...masked, overlapping, risks, ...(fleet && { fleet }) }, () =>
     render(options.config, config, warnings, fleet),
   );
 }

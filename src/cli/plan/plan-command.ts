@@ -35,7 +35,7 @@ export async function planCommand(
   };
   const overlaps = findOverlaps(plans.map(claimOf));
   if (json) {
-    const shown = plans.map(({ policy, reading }) =>
+    const answers = plans.map(({ policy, reading }) =>
       reading.kind === 'noTarget'
         ? {
             policy: policy.name,
@@ -45,7 +45,7 @@ export async function planCommand(
           }
         : planJson(policy, reading.plan, assess(policy, reading.plan), members),
     );
-    printJson(output, { plans: shown, overlaps });
+    printJson(output, { plans: answers, overlaps });
     return exitCodes.done;
   }
   const blocks = plans.map(({ policy, reading }) => {

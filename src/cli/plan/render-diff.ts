@@ -40,8 +40,8 @@ export function renderDiff(
   const { touched, done, inFlight, added, dropped, moved, same } = difference;
   const waves = plan.waves.map(({ name, members }) => `${name} ${members.length}`).join(', ');
   const groups = (label: string, all: PlanDifference['dropped']) =>
-    all.flatMap(({ kind, collectors: of }, index) =>
-      line(index === 0 ? label : '', withNames(leftOutWords[kind], of)),
+    all.flatMap(({ kind, collectors }, index) =>
+      line(index === 0 ? label : '', withNames(leftOutWords[kind], collectors)),
     );
   const rows = [
     ...line('upgrade', counted(touched, 'collector'), ...progressWords({ done, inFlight })),
@@ -49,8 +49,8 @@ export function renderDiff(
     ...(rollout === undefined ? [] : line('same', `${same} keep their wave`)),
     ...(added.length === 0 ? [] : line('new', withNames('', added))),
     ...groups('gone', dropped),
-    ...moved.flatMap(({ from, to, collectors: of }, index) =>
-      line(index === 0 ? 'moved' : '', withNames(`${from} → ${to}`, of)),
+    ...moved.flatMap(({ from, to, collectors }, index) =>
+      line(index === 0 ? 'moved' : '', withNames(`${from} → ${to}`, collectors)),
     ),
     ...groups('left out', leftOutOf(plan)),
   ];
@@ -78,11 +78,11 @@ export function diffJson(diff: PolicyDiff): unknown {
     hash: plan.hash,
     waves: plan.waves.map(({ name, members }) => ({ name, size: members.length })),
     ...difference,
-    leftOut: leftOutOf(plan).map(({ kind, collectors: of }) => ({
+    leftOut: leftOutOf(plan).map(({ kind, collectors }) => ({
       kind,
       reason: leftOutWords[kind],
-      count: of.length,
-      names: of.slice(0, namesMax).map(({ name }) => name),
+      count: collectors.length,
+      names: collectors.slice(0, namesMax).map(({ name }) => name),
     })),
   };
 }
@@ -108,7 +108,7 @@ function progressWords({ done, inFlight }: Pick<PlanDifference, 'done' | 'inFlig
 }
 
 /** `not alive: 3 (web-1, web-2, web-3)`. */
-function withNames(what: string, of: readonly NamedCollector[]): string {
-  const names = `${of.length} (${someNames(of.map(({ name }) => name))})`;
+function withNames(what: string, collectors: readonly NamedCollector[]): string {
+  const names = `${collectors.length} (${someNames(collectors.map(({ name }) => name))})`;
   return what === '' ? names : `${what}: ${names}`;
 }

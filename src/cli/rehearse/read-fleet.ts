@@ -32,11 +32,11 @@ const FleetFile = z.object({ collectors: z.array(z.unknown()) });
 export async function readFleet(
   config: Config,
   policy: Policy,
-  of: { readonly file?: string; readonly build?: string; readonly at: EpochMs },
+  options: { readonly file?: string; readonly build?: string; readonly at: EpochMs },
   output: Pick<ConsoleOutput, 'err' | 'addSecrets'>,
 ): Promise<RehearsedFleet> {
-  const named = of.build ?? (policy.target.version === 'latest' ? undefined : policy.target.version);
-  if (of.file === undefined) {
+  const named = options.build ?? (policy.target.version === 'latest' ? undefined : policy.target.version);
+  if (options.file === undefined) {
     const asked = named === undefined ? policy : withTarget(policy, named);
     const [read] = await readPlans(config, [asked], output);
     invariant(read !== undefined, 'one policy has one plan');
@@ -45,12 +45,12 @@ export async function readFleet(
     const { collectors, upgradableIds } = reading.fleet;
     return {
       targetBuild: reading.plan.targetBuild,
-      snapshot: { ...fleetAsOf(collectors, of.at), upgradableIds },
+      snapshot: { ...fleetAsOf(collectors, options.at), upgradableIds },
     };
   }
   if (named === undefined)
     throw new UsageFailure('a fleet from a file has no builds on offer; name the build with --build');
-  return { targetBuild: named, snapshot: fleetAsOf(readCollectors(of.file), of.at) };
+  return { targetBuild: named, snapshot: fleetAsOf(readCollectors(options.file), options.at) };
 }
 
 function withTarget(policy: Policy, version: string): Policy {

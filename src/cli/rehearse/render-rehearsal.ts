@@ -4,7 +4,7 @@ import {
   clockWords,
   endWords,
   figureRows,
-  type Shown,
+  type ShownRehearsal,
   seedsWords,
   variantColumns,
   variantRows,
@@ -18,30 +18,30 @@ import { renderTable } from '../shell/render-table.ts';
 const heldMax = 5;
 
 /** A rehearsal as text of 80 columns. */
-export function renderRehearsal(shown: Shown): string {
-  const { policy, targetBuild, rehearsal, timeZone } = shown;
-  const begins = `${clockWords(rehearsal.beganAt, shown)} ${timeZone}`;
+export function renderRehearsal(result: ShownRehearsal): string {
+  const { policy, targetBuild, rehearsal, timeZone } = result;
+  const begins = `${clockWords(rehearsal.beganAt, result)} ${timeZone}`;
   const line = (label: string, text: string) =>
     fitLines(`${label}:`, [text], { width: usualWidth, labelColumns: 15 });
   const waves = renderTable(
     ['wave', 'collectors', 'opens', 'passes'],
-    rehearsal.waves.map((wave) => waveRow(wave, shown)),
+    rehearsal.waves.map((wave) => waveRow(wave, result)),
   );
   return [
     toPrintable(`${policy} → ${targetBuild}   ${counted(rehearsal.planned, 'collector')}   begins ${begins}`),
-    ...line('played', seedsWords(shown)),
-    ...line('assumed', assumedWords(shown)),
+    ...line('played', seedsWords(result)),
+    ...line('assumed', assumedWords(result)),
     ...line('not played', notPlayedWords),
     waves,
-    ...rehearsal.ends.flatMap((end) => line('outcome', endWords(end, shown))),
+    ...rehearsal.ends.flatMap((end) => line('outcome', endWords(end, result))),
     ...rehearsal.heldStrata
       .slice(0, heldMax)
       .flatMap(({ label, seeds }) =>
         line('held stratum', `${label}, in ${Math.round((seeds / rehearsal.seeds) * 100)}% of the seeds`),
       ),
-    ...figureRows(shown).flatMap(([label, text]) => line(label, text)),
-    ...(shown.variants.length === 0
+    ...figureRows(result).flatMap(([label, text]) => line(label, text)),
+    ...(result.variants.length === 0
       ? []
-      : ['what would have caught it earlier:', renderTable(variantColumns, variantRows(shown))]),
+      : ['what would have caught it earlier:', renderTable(variantColumns, variantRows(result))]),
   ].join('\n');
 }

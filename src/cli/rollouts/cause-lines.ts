@@ -51,7 +51,7 @@ function unweighedLines(
   }: Pick<RolloutStatus, 'causes' | 'sharedAttribute' | 'unweighedFields'>,
   fit: Fit,
 ): readonly string[] {
-  const isOpen = sharedAttribute === null && causes.some(({ of }) => of === 'failed');
+  const isOpen = sharedAttribute === null && causes.some(({ of: group }) => group === 'failed');
   return isOpen && unweighedFields.length > 0 ? fitLines('', [unweighedWords(unweighedFields)], fit) : [];
 }
 
@@ -89,23 +89,23 @@ interface GroupStyle {
 }
 
 function groupLines(
-  { of, total, causes, others: { unread } }: CauseGroup,
+  { of: group, total, causes, others: { unread } }: CauseGroup,
   { isFirst, hasStrata, linesMax }: GroupStyle,
   fit: Fit,
 ): readonly string[] {
-  const shown = causes.slice(0, isFirst ? causesShownMax : 1);
-  const rest = total - unread - shown.reduce((sum, { count }) => sum + count, 0);
+  const named = causes.slice(0, isFirst ? causesShownMax : 1);
+  const rest = total - unread - named.reduce((sum, { count }) => sum + count, 0);
   const atLeast = unread > 0 ? 'at least ' : '';
-  const texts = shown.map((cause) => causeWords(cause, hasStrata).map((text) => `${atLeast}${text}`));
+  const texts = named.map((cause) => causeWords(cause, hasStrata).map((text) => `${atLeast}${text}`));
   // The line of the rollout shows the total of each later group.
   const others = [
     ...(rest > 0 ? [`${rest} for other reasons`] : []),
     ...(unread > 0 ? [`${unread} not read`] : []),
   ];
-  if (others.length > 0 && (isFirst || shown.length === 0)) texts.push([others.join(', ')]);
+  if (others.length > 0 && (isFirst || named.length === 0)) texts.push([others.join(', ')]);
   return texts.flatMap((choices, index) => {
-    const partOf = (text: string) => ({ text, color: of === 'failed' ? 'red' : 'dim' }) as const;
-    const label = index === 0 ? labels[of] : '';
+    const partOf = (text: string) => ({ text, color: group === 'failed' ? 'red' : 'dim' }) as const;
+    const label = index === 0 ? labels[group] : '';
     const whole = choices.find((text) => fitLines(label, [partOf(text)], fit).length <= linesMax);
     return fitLines(label, [partOf(whole ?? choices.at(-1) ?? '')], fit, linesMax);
   });

@@ -98,8 +98,8 @@ export function wholeSeconds(ms: number): number {
 /** A rollback has as many target builds as its collectors had. */
 function targetWords({ targetBuild, backTo }: RolloutStatus): string {
   if (backTo.length < 2) return targetBuild;
-  const shown = backTo.slice(0, backToShownMax).join(', ');
-  return backTo.length > backToShownMax ? `${shown}, … (${backTo.length} builds)` : shown;
+  const builds = backTo.slice(0, backToShownMax).join(', ');
+  return backTo.length > backToShownMax ? `${builds}, … (${backTo.length} builds)` : builds;
 }
 
 function progressParts(status: RolloutStatus, { width }: Canvas): readonly Part[] {
@@ -125,8 +125,8 @@ function progressParts(status: RolloutStatus, { width }: Canvas): readonly Part[
   ];
 }
 
-function drawBar(done: number, of: number, width: number): string {
-  const filled = of === 0 ? width : Math.floor((done / of) * width);
+function drawBar(done: number, total: number, width: number): string {
+  const filled = total === 0 ? width : Math.floor((done / total) * width);
   return '█'.repeat(filled) + '░'.repeat(width - filled);
 }
 
@@ -227,10 +227,10 @@ function uncoveredParts({ strata: { total, uncovered }, waves, endedAt }: Rollou
   const last = waves.at(-1);
   const isYetToCome = last?.state === 'waiting' || last?.state === 'awaitingApproval';
   if (uncovered.count === 0 || waves.length < 2 || !isYetToCome || endedAt !== null) return [];
-  const shown = uncovered.labels.slice(0, uncoveredShownMax);
-  const more = uncovered.count > shown.length ? '; …' : '';
+  const labels = uncovered.labels.slice(0, uncoveredShownMax);
+  const more = uncovered.count > labels.length ? '; …' : '';
   const words = `${uncovered.count} of ${total} strata are in no wave before ${last.name}`;
-  return [['strata', `${words}: ${shown.join('; ')}${more}`]];
+  return [['strata', `${words}: ${labels.join('; ')}${more}`]];
 }
 
 /** The ETA, and the requests to the service. */

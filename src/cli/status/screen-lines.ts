@@ -48,8 +48,10 @@ function bodyLines(
   if (state.rows.length === 0) return [seenAt === undefined ? 'waiting for the daemon' : 'no rollout yet'];
   const lines = renderOverview(state.rows, now, { paint, columns: columns - 2 });
   const from = Math.max(0, state.cursor - rows + 1);
-  const shown = lines.map((line, index) => `${index === state.cursor ? paint('inverse', '>') : ' '} ${line}`);
-  return [...shown.slice(from, from + rows), '', ...state.notes];
+  const marked = lines.map(
+    (line, index) => `${index === state.cursor ? paint('inverse', '>') : ' '} ${line}`,
+  );
+  return [...marked.slice(from, from + rows), '', ...state.notes];
 }
 
 /** Wraps a line below its own beginning. */

@@ -105,9 +105,9 @@ export function reportSeveral(
   report: WholeReport,
   remedy = 'keep one',
 ): void {
-  const given = keys.filter((key) => value[key] !== undefined);
-  const [, second] = given;
-  if (second !== undefined) report(`${given.join(' and ')} are given; ${remedy}`, [second]);
+  const present = keys.filter((key) => value[key] !== undefined);
+  const [, second] = present;
+  if (second !== undefined) report(`${present.join(' and ')} are given; ${remedy}`, [second]);
 }
 
 /** A free name: `prometheus`, or `prometheus-2` and so on if that is taken. */

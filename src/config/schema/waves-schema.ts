@@ -89,9 +89,9 @@ const indexedWithinMs: DurationMs = 60_000;
 function checkDataFlow(wave: unknown, soakMs: DurationMs): string | undefined {
   const gates = partOf(wave, 'gates');
   const rules: unknown[] = Array.isArray(gates) ? gates : [];
-  const given = rules.find((gate) => partOf(gate, 'kind') === 'dataFlow');
-  const windowMs = Number(partOf(given ?? defaultDataFlow, 'windowMs'));
-  if (given === undefined && partOf(wave, 'dataFlow') === undefined) return undefined;
+  const dataFlowRule = rules.find((gate) => partOf(gate, 'kind') === 'dataFlow');
+  const windowMs = Number(partOf(dataFlowRule ?? defaultDataFlow, 'windowMs'));
+  if (dataFlowRule === undefined && partOf(wave, 'dataFlow') === undefined) return undefined;
   const leastMs = windowMs + indexedWithinMs;
   if (soakMs >= leastMs) return undefined;
   return `must be at least ${formatDuration(leastMs)}: dataFlow counts the messages of ${formatDuration(windowMs)} after the last upgrade`;
@@ -161,8 +161,8 @@ function sized<Size extends WaveSize>(
     .transform((input, context): Size => {
       const parsed = parse(input);
       if (parsed === undefined) {
-        const shown = typeof input === 'string' ? `${quote(input)} is not an amount; it ` : '';
-        context.addIssue(`${shown}${expected}`);
+        const prefix = typeof input === 'string' ? `${quote(input)} is not an amount; it ` : '';
+        context.addIssue(`${prefix}${expected}`);
         return z.NEVER;
       }
       const size = parsed.kind === 'percent' ? parsed.percent : parsed.count;

@@ -105,8 +105,8 @@ const executors: Executors = {
     backgroundTask(pass, `gate/${wave}/${gate}`, ({ parts, view }, signal) =>
       askGate(parts, view, { wave, gate }, signal),
     ),
-  hold: (pass, { do: _do, cause, ...of }) =>
-    stop(pass, { kind: 'held', at: nowOf(pass), reason: cause, ...of }),
+  hold: (pass, { do: _do, cause, ...details }) =>
+    stop(pass, { kind: 'held', at: nowOf(pass), reason: cause, ...details }),
   breach,
   isolate: (pass, { strata }) => {
     const at = nowOf(pass);

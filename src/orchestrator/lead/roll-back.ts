@@ -248,7 +248,7 @@ function failed(parts: RollbackParts, rollout: Rollout, detail: string): 'again'
 /**
  * Divides upgraded collectors into those that can be rolled back and those that cannot, with the reasons. The preview of a
  * rollback and its plan both use it.
- * @param of the policy that upgraded them, and the offered builds
+ * @param context the policy that upgraded them, and the offered builds
  */
 export async function divideUpgraded(
   parts: Pick<RollbackParts, 'store' | 'register' | 'claims'>,

@@ -130,15 +130,16 @@ async function announceRollout(
 /** @returns false if another daemon has written meanwhile */
 async function write(
   { outbox, queue, receivers, sink }: AnnounceParts,
-  of: AnnouncedOf,
+  announcement: AnnouncedOf,
   before: { readonly announced: unknown; readonly mark: string } | undefined,
   notices: readonly Notice[],
 ): Promise<boolean> {
-  if (notices.length === 0 && JSON.stringify(before?.announced) === JSON.stringify(of.announced)) return true;
+  if (notices.length === 0 && JSON.stringify(before?.announced) === JSON.stringify(announcement.announced))
+    return true;
   const messages = notices.flatMap((notice) =>
     receiversOf(notice, receivers).map(({ name }) => ({ receiver: name, notice })),
   );
-  const result = await outbox.write(of, before?.mark ?? null, messages);
+  const result = await outbox.write(announcement, before?.mark ?? null, messages);
   if (result === 'stale') return false;
   if (result.pushedOut > 0) sink.note({ event: 'notification.pushedOut', messages: result.pushedOut });
   await queue.wake([...new Set(messages.map(({ receiver }) => receiver))]);

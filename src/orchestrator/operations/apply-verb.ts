@@ -45,16 +45,16 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
     const confirmed = await confirmRollback(parts, request);
     if (confirmed !== undefined && confirmed.kind !== 'confirmed') return confirmed;
     if (isReopening(rollout, request)) await adoptLimits(parts, rollout);
-    const judge = (current: RolloutView) => judgeVerb(current, request, contextOf(parts, request));
+    const judgementOn = (current: RolloutView) => judgeVerb(current, request, contextOf(parts, request));
     const factOf = (current: RolloutView) => {
-      const judgement = judge(current);
+      const judgement = judgementOn(current);
       return judgement.kind === 'change' ? judgement.fact : undefined;
     };
     // After a verb that stops creates, no further create may be sent (P4).
     const change = verbTraits[request.verb].stopsCreates ? stopRollout : changeRollout;
     const view = await change(parts, request.rolloutId, request.by, factOf);
     if (view === undefined) return undefined;
-    const judgement = judge(view);
+    const judgement = judgementOn(view);
     if (judgement.kind === 'refused') return judgement;
     if (confirmed !== undefined) await noteLeftBehind(parts, request.rolloutId, confirmed.left);
     if (request.verb !== 'retry') return judgement;

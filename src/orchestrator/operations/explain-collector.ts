@@ -92,8 +92,8 @@ async function explainFound(parts: OperationsParts, found: Found): Promise<Expla
         loadRecords(parts, policy.name, id),
         findActive(parts, policy.name, id),
       ]);
-      const of = { asking: { ...found, builds }, records, found: active };
-      return { explanation: await explainFor(parts, policy, of), records };
+      const known = { asking: { ...found, builds }, records, found: active };
+      return { explanation: await explainFor(parts, policy, known), records };
     }),
   );
   const explanations = byPolicy.map(({ explanation }) => explanation);
@@ -203,13 +203,13 @@ async function explainFor(
 async function explainOutside(
   parts: OperationsParts,
   policy: Policy,
-  of: {
+  known: {
     readonly asking: Asking;
     readonly records: readonly KeptRecord[];
     readonly view: RolloutView | undefined;
   },
 ) {
-  const { asking, records, view } = of;
+  const { asking, records, view } = known;
   const asked = await asking.ask();
   if (asked.kind !== 'found') {
     const why =
@@ -263,8 +263,10 @@ async function targetOf(
     return { kind: 'chosen', build: rollout.targetBuild };
   const builds = await asking.builds();
   if (builds === null) return null;
-  const of = { policy, history: [], at: parts.clock.now() };
-  const { seen, held } = await makePlanMemory(parts, of).recallBuilds(builds.map(({ version }) => version));
+  const scope = { policy, history: [], at: parts.clock.now() };
+  const { seen, held } = await makePlanMemory(parts, scope).recallBuilds(
+    builds.map(({ version }) => version),
+  );
   return chooseTarget(policy.target, builds, seen, held);
 }
 

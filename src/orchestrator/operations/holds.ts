@@ -36,9 +36,9 @@ export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
   const strata: Array<HeldThings['strata'][number]> = [];
   const rollouts = await parts.store.currentRollouts(await parts.claims.names());
   for (const { id, policy, endedAt, heldStrata } of rollouts) {
-    const of = { policy: policy.name, rolloutId: id, isEnded: endedAt !== null };
+    const heldIn = { policy: policy.name, rolloutId: id, isEnded: endedAt !== null };
     for (const { label, reason, by, at } of heldStrata)
-      strata.push({ ...of, label, reason: stratumWhyWords(reason), by, at });
+      strata.push({ ...heldIn, label, reason: stratumWhyWords(reason), by, at });
   }
   return { builds, collectors, strata };
 }
@@ -87,7 +87,7 @@ async function holdOne(
       return did === 'held';
     }
     case 'stratum': {
-      const judge = ({ rollout, groups }: RolloutView): RolloutFact | undefined => {
+      const factOf = ({ rollout, groups }: RolloutView): RolloutFact | undefined => {
         if (rollout.unreadable !== undefined || rollout.endedAt !== null) return undefined;
         if (findStratum(rollout.heldStrata, subject.label).kind === 'found') return undefined;
         const { label } = subject;
@@ -101,8 +101,8 @@ async function holdOne(
         const held = { stratum: indexOfStratum(groups.strata, label), label, reason: asked, by, at };
         return { kind: 'strataHeld', at, strata: [held] };
       };
-      const view = await stopRollout(parts, subject.rolloutId, by, judge);
-      const did = view !== undefined && judge(view) !== undefined;
+      const view = await stopRollout(parts, subject.rolloutId, by, factOf);
+      const did = view !== undefined && factOf(view) !== undefined;
       if (did) await auditStratum(parts, 'stratum.held', subject, { by, reason, at });
       return did;
     }

@@ -67,8 +67,8 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       return events.filter(makeEventMatcher(filter)).slice(0, limit);
     },
     previewRollback: async (rolloutId) => {
-      const shown = await showRollback(parts, rolloutId);
-      return shown.kind === 'refused' ? refused(shown.refusal) : shown;
+      const preview = await showRollback(parts, rolloutId);
+      return preview.kind === 'refused' ? refused(preview.refusal) : preview;
     },
     apply: async (request) => {
       const judgement = await applyVerb(request);

@@ -45,7 +45,7 @@ async function previewOf(parts: ApprovePlanParts, view: RolloutView): Promise<Sh
     return { kind: 'unavailable', reason };
   }
   const upgrades = await listUpgradesIn(store, rollout.id, upgradeStates.filter(mayHaveBuild));
-  const of = { policy: rollout.policy.name, builds: builds.value };
-  const parted = await divideUpgraded(parts, [...upgrades.values()], of);
+  const context = { policy: rollout.policy.name, builds: builds.value };
+  const parted = await divideUpgraded(parts, [...upgrades.values()], context);
   return { kind: 'shown', preview: previewRollback(view, parted, clock.now()), left: parted.left };
 }

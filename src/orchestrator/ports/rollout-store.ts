@@ -174,7 +174,7 @@ export interface RolloutStore {
    */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[]>;
   /** Records in order of their end, the latest first; retrying ones by due instant. The cost does not grow with the plan. */
-  listMissed(rolloutId: string, of: MissedPage): Promise<readonly Upgrade[]>;
+  listMissed(rolloutId: string, page: MissedPage): Promise<readonly Upgrade[]>;
   /** Up to `limit` records with a due instant, except retries: the earliest due first. */
   listDue(rolloutId: string, limit: number): Promise<readonly Upgrade[]>;
   /**

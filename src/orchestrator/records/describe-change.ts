@@ -86,7 +86,7 @@ export function describeRolloutChange(
   const change = changeEventOf(before, after, fact);
   if (change === undefined) return [];
   const wave = 'wave' in fact ? before.waves[fact.wave]?.name : undefined;
-  const given =
+  const reasonFields =
     'reason' in fact ? { reason: eventReasonWords(fact.reason), ...kindOf(fact.reason) } : { reason: '' };
   return [
     {
@@ -94,7 +94,7 @@ export function describeRolloutChange(
       policy: after.policy.name,
       rollout: after.id,
       by,
-      ...given,
+      ...reasonFields,
       ...change,
       ...(wave === undefined ? {} : { wave }),
     },

@@ -19,8 +19,8 @@ export async function loadCauses(
 ): Promise<CauseUpgrades> {
   const { id } = view.rollout;
   const limit = causesReadMax;
-  const read = (of: CauseGroupName, list: () => Promise<readonly Upgrade[]>) =>
-    countOfGroup(view, of) === 0 ? [] : list();
+  const read = (group: CauseGroupName, list: () => Promise<readonly Upgrade[]>) =>
+    countOfGroup(view, group) === 0 ? [] : list();
   const inFlight = total(view, isRunning);
   const [failed, retrying, due, withdrawn] = await Promise.all([
     read('failed', () => store.listMissed(id, { kind: 'failed', limit })),

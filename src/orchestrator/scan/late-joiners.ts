@@ -106,14 +106,14 @@ async function join(
 async function bringBack(
   parts: AddLateJoinersParts,
   policy: Policy,
-  of: {
+  context: {
     readonly rollout: Rollout;
     readonly fleet: FleetSnapshot;
     readonly withdrawn: ReadonlyMap<number, Upgrade>;
     readonly options: PlanOptions;
   },
 ): Promise<void> {
-  const { rollout, fleet, withdrawn, options } = of;
+  const { rollout, fleet, withdrawn, options } = context;
   const exclusionOf = makeJoinerRule(rollout, policy, fleet, options);
   const changes: UpgradeChange[] = [];
   const judging = eachInSteps(fleet.collectors, (collector) => {

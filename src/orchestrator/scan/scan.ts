@@ -106,14 +106,14 @@ type FoundWork = ScanResult & { readonly fleet?: FleetMemory };
 async function discoverWork(
   parts: ScanParts,
   policy: Policy,
-  of: { readonly origin: ScanOrigin; readonly before: FleetMemory | undefined },
+  context: { readonly origin: ScanOrigin; readonly before: FleetMemory | undefined },
   signal?: AbortSignal,
 ): Promise<FoundWork> {
-  const { origin } = of;
+  const { origin } = context;
   const ready = await prepare(
     parts,
     policy,
-    { ...of, whileBusy: (active, memory) => checkActive(parts, policy, active, memory, signal) },
+    { ...context, whileBusy: (active, memory) => checkActive(parts, policy, active, memory, signal) },
     signal,
   );
   if (ready.kind !== 'ready') return ready;
@@ -161,7 +161,7 @@ export async function startRollout(
 async function prepare(
   parts: ScanParts,
   policy: Policy,
-  of: {
+  context: {
     readonly origin: ScanOrigin;
     readonly before: FleetMemory | undefined;
     /** Checks the running rollout, if any. @returns what could not be read of it */
@@ -172,7 +172,7 @@ async function prepare(
   const outdated = await findNewerConfig(parts, policy);
   if (outdated !== undefined) return outdated;
   if ((await parts.compareClocks?.()) === false) return { kind: 'failed', why: { kind: 'wrongClock' } };
-  const { origin } = of;
+  const { origin } = context;
   const madeFrom = await parts.memory.check();
   const history = await parts.store.listRollouts([policy.name]);
   const at = parts.clock.now();
@@ -184,7 +184,7 @@ async function prepare(
   });
   const [active] = await parts.store.activeRolloutIds([policy.name]);
   if (active !== undefined) {
-    const unread = await of.whileBusy?.(active, memory);
+    const unread = await context.whileBusy?.(active, memory);
     return { kind: 'busy', rolloutId: active, ...(unread === undefined ? {} : { unread }) };
   }
   const id = await nextRolloutId(parts.store, policy.name, at);
@@ -193,7 +193,7 @@ async function prepare(
   if (reading.value.kind === 'noTarget') return nothing(reading.value);
   const { fleet, stillRunning } = reading.value;
   if (stillRunning !== undefined) return { kind: 'failed', why: { kind: 'stillRunning', ...stillRunning } };
-  const judged = judgeFleetSize(of.before, countSteady(fleet.collectors), at);
+  const judged = judgeFleetSize(context.before, countSteady(fleet.collectors), at);
   if (judged.refusal !== undefined) return { kind: 'failed', why: judged.refusal, fleet: judged.fleet };
   const { plan } = reading.value;
   return { kind: 'ready', id, plan, fleet, history, madeFrom, remembered: judged.fleet };
@@ -203,13 +203,13 @@ async function prepare(
 async function begin(
   parts: ScanParts,
   policy: Policy,
-  of: Omit<ReadyPlan, 'kind'> & {
+  ready: Omit<ReadyPlan, 'kind'> & {
     readonly origin: ScanOrigin;
     readonly by: string;
     readonly reason: string;
   },
 ): Promise<ScanResult> {
-  const { id, origin, history, madeFrom, plan, fleet, by, reason } = of;
+  const { id, origin, history, madeFrom, plan, fleet, by, reason } = ready;
   const last = history.find(
     ({ kind, targetBuild }) => kind === 'upgrade' && targetBuild === plan.targetBuild,
   );

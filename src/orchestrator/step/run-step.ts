@@ -52,15 +52,15 @@ type Executors = {
  */
 export async function runStep(
   parts: StepParts,
-  of: { readonly rolloutId: string; readonly collectorId: number },
+  ids: { readonly rolloutId: string; readonly collectorId: number },
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   for (let call = 0; call < callsPerRunMax && !signal.aborted; call += 1) {
     if (!parts.isClockRight()) return { job: 'comeBack', at: parts.clock.now() + clockAgainMs };
     // In parallel. A save names the revisions of both, so the two reads need not be consistent.
     const [rollout, { upgrades, unreadable }] = await Promise.all([
-      parts.store.loadRollout(of.rolloutId),
-      parts.store.loadUpgrades(of.rolloutId, [of.collectorId]),
+      parts.store.loadRollout(ids.rolloutId),
+      parts.store.loadUpgrades(ids.rolloutId, [ids.collectorId]),
     ]);
     if (rollout?.unreadable?.kind === 'newer')
       return { job: 'comeBack', at: parts.clock.now() + newerAgainMs };
@@ -163,20 +163,26 @@ async function readIsOffered(
 async function pollFailed(
   run: Run,
   upgrade: Upgrade,
-  of: FailedPoll['of'],
+  polled: FailedPoll['of'],
   failure: ServiceFailure,
 ): Promise<Upgrade> {
   if (failure.kind === 'cancelled') return upgrade;
   const { fleet, clock } = run.parts;
-  if (of === 'collector' && failure.kind === 'notFound') {
+  if (polled === 'collector' && failure.kind === 'notFound') {
     const gone = await isGone(run.parts, run.rollout, upgrade.identity.collectorId, run.signal);
     if (run.signal.aborted) return upgrade;
-    return record(run, upgrade, { kind: 'pollFailed', at: clock.now(), of, failure, isGone: gone });
+    return record(run, upgrade, { kind: 'pollFailed', at: clock.now(), of: polled, failure, isGone: gone });
   }
   const asked = isQuestionable(upgrade, failure, clock.now(), run.rollout.policy)
     ? { othersAnswered: (await fleet.listBuilds(run.signal)).ok }
     : {};
-  const next = await record(run, upgrade, { kind: 'pollFailed', at: clock.now(), of, failure, ...asked });
+  const next = await record(run, upgrade, {
+    kind: 'pollFailed',
+    at: clock.now(),
+    of: polled,
+    failure,
+    ...asked,
+  });
   if (classifyPollFailure(failure) === 'hold') {
     await holdRollout(run.parts, run.rollout.id, {
       kind: 'serviceRefuses',

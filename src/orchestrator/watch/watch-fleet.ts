@@ -77,7 +77,7 @@ export async function watch(
     const next = earliest(dues);
     const untried = next.reading.of === 'tasks' ? undefined : control.untried();
     if (untried === undefined && next.dueAt > now) {
-      const returns = dues.filter(({ reading: { of } }) => of === 'control' || of === 'inventory');
+      const returns = dues.filter(({ reading }) => reading.of === 'control' || reading.of === 'inventory');
       const { reading, dueAt } = earliest(returns.length === 0 ? dues : returns);
       // A list that could not be read, or has no stable order, replaces no poll.
       if (returns.length > 0 && tries.get(keyOf(reading))?.isInOrder === true) {

@@ -151,7 +151,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
   const { faults } = parts;
   const travel = makeTravelSpread(travelSpreadMs);
   const onFailed = (error: unknown) => faults?.met(faultName, error);
-  const permits = makePermits((given) => commands.zrem(keys.permits, ...given), onFailed);
+  const permits = makePermits((returned) => commands.zrem(keys.permits, ...returned), onFailed);
   let reportSuccess = false;
   const statusWatch = makeStatusWatch({
     readDown: async () => (await commands.hget(keys.state, 'down')) ?? '',
@@ -265,16 +265,16 @@ function makeReserve(parts: {
   }
 
   return async (count, slackMs) => {
-    const given = permits.takeReturned();
+    const returned = permits.takeReturned();
     const wanted = Array.from({ length: count }, permits.next);
     // A late process also knows Redis's clock only vaguely; before the first reply not at all.
     const heldMs = slackMs === 0 ? 0 : Math.min(slackMs + redisTime.uncertaintyMs(), heldMaxMs);
     try {
-      return await ask({ given, wanted, slackUs: Math.ceil(heldMs * 1_000) });
+      return await ask({ returned, wanted, slackUs: Math.ceil(heldMs * 1_000) });
     } catch (error) {
       // The connection reports the cause.
       onFailed(error);
-      permits.keep(given);
+      permits.keep(returned);
       const outage = isRedisOutage(error) ? budgetIsAway : budgetFails;
       return { kind: 'away', retryInMs: awayRetryMs, outage };
     }
@@ -282,7 +282,7 @@ function makeReserve(parts: {
 }
 
 interface ReserveArgs {
-  readonly given: readonly string[];
+  readonly returned: readonly string[];
   readonly wanted: readonly string[];
   readonly slackUs: number;
 }

@@ -102,6 +102,6 @@ export function listAnswer(
   const now = account.world.now();
   const visible = collectors.filter(({ facts }) => isShown(facts.id));
   if (rankOf !== undefined) visible.sort((a, b) => rankOf(a.facts.id) - rankOf(b.facts.id));
-  const shown = visible.slice(page.offset, page.offset + page.limit);
-  return { body: { collectors: shown.map((collector) => collectorView(collector, now)) } };
+  const listed = visible.slice(page.offset, page.offset + page.limit);
+  return { body: { collectors: listed.map((collector) => collectorView(collector, now)) } };
 }

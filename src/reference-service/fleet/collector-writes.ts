@@ -71,9 +71,9 @@ export function updateCollector(
   if (stated['collectorType'] !== undefined && stated['collectorType'] !== facts.collectorType) {
     throw refusal('InvalidCollectorType');
   }
-  const shown: Stated = collectorView(collector, now);
+  const current: Stated = collectorView(collector, now);
   const missing = (isStrict ? wholeFields : leastFields).find(
-    (field) => shown[field] !== undefined && stated[field] === undefined,
+    (field) => current[field] !== undefined && stated[field] === undefined,
   );
   if (missing !== undefined) throw missingField(missing);
   const changed = fixedFields.find(

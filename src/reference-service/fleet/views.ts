@@ -17,14 +17,14 @@ import { intakeOf } from './statements.ts';
 export function collectorView(collector: SimulatedCollector, now: EpochMs): Collector {
   const { facts } = collector;
   const life = advanceCollector(collector, now);
-  const shown: Collector = lasting(facts);
-  shown.alive = isAlive(collector, now);
-  shown.collectorVersion = life.version;
-  shown.links = [{ rel: 'sources', href: `/v1/collectors/${facts.id}/sources` }];
-  if (facts.collectorType === 'Hosted') return shown;
-  shown.lastSeenAlive = lastHeartbeatAt(life, now);
-  if (collector.showsOsTime && life.kind === 'up') shown.osTime = now - life.upSince;
-  return shown;
+  const view: Collector = lasting(facts);
+  view.alive = isAlive(collector, now);
+  view.collectorVersion = life.version;
+  view.links = [{ rel: 'sources', href: `/v1/collectors/${facts.id}/sources` }];
+  if (facts.collectorType === 'Hosted') return view;
+  view.lastSeenAlive = lastHeartbeatAt(life, now);
+  if (collector.showsOsTime && life.kind === 'up') view.osTime = now - life.upSince;
+  return view;
 }
 
 export function collectorETag(collector: SimulatedCollector): string {

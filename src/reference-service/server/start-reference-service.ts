@@ -81,7 +81,7 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
   const world = worldOf(accounts, mainAccountName);
   const record = new ServiceRecord(clock);
   const authentication = new Authentication({
-    keys: [...parts.credentials.map((given) => AccessKey.parse({ ...given })), ...scenario.keys],
+    keys: [...parts.credentials.map((credentials) => AccessKey.parse({ ...credentials })), ...scenario.keys],
     limits: scenario.limits,
     clock,
   });

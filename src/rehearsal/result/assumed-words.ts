@@ -2,19 +2,19 @@ import { formatDuration } from '../../base/time.ts';
 import type { Selector } from '../../rollout/model/policy.ts';
 import type { Disturbance } from '../world/virtual-budget.ts';
 import type { Approval, Break, WhatIf } from '../world/what-if.ts';
-import { clockWords, type Shown } from './rehearsal-words.ts';
+import { clockWords, type ShownRehearsal } from './rehearsal-words.ts';
 
 /** What a rehearsal does not simulate. */
 export const notPlayedWords = 'late joiners, collectors that leave, other policies';
 
 /** The assumptions of the rehearsal: about upgrades, the build, the service, gates and people. */
-export function assumedWords(shown: Shown): string {
-  const { whatIf } = shown;
+export function assumedWords(result: ShownRehearsal): string {
+  const { whatIf } = result;
   const gates = Object.entries(whatIf.gates).filter(([, word]) => word !== 'pass');
   return [
     courseWords(whatIf),
     ...whatIf.breaks.map(breakWords),
-    ...whatIf.disturbances.map((each) => disturbanceWords(each, shown)),
+    ...whatIf.disturbances.map((each) => disturbanceWords(each, result)),
     ...gates.map(([name, word]) => `gate ${name}: ${word}`),
     ...(whatIf.approval.kind === 'atOnce' ? [] : [approvalWords(whatIf.approval)]),
   ].join('; ');
@@ -44,9 +44,9 @@ function matchWords({ fields = {}, ...keys }: Selector): string {
   return all.map(([key, values]) => `${key}=${[values].flat().join('|')}`).join(', ');
 }
 
-function disturbanceWords({ from, to, requestsPerSecond }: Disturbance, shown: Shown): string {
+function disturbanceWords({ from, to, requestsPerSecond }: Disturbance, result: ShownRehearsal): string {
   const what = requestsPerSecond === 0 ? 'no answer' : `${requestsPerSecond} requests/s`;
-  return `${what} from ${clockWords(from, shown)} to ${clockWords(to, shown)}`;
+  return `${what} from ${clockWords(from, result)} to ${clockWords(to, result)}`;
 }
 
 function approvalWords(approval: Exclude<Approval, { kind: 'atOnce' }>): string {

@@ -15,7 +15,7 @@ import {
   clockWords,
   endWords,
   figureRows,
-  type Shown,
+  type ShownRehearsal,
   seedsWords,
   variantColumns,
   variantRows,
@@ -23,39 +23,39 @@ import {
 } from './rehearsal-words.ts';
 
 /** A rehearsal as a document, for an HTML page. */
-export function rehearsalDocument(shown: Shown): ReportDocument {
-  const { policy, targetBuild, rehearsal, variants } = shown;
+export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
+  const { policy, targetBuild, rehearsal, variants } = result;
   const facts = [
     ['policy', policy],
     ['build', targetBuild],
     ['begins', clock(rehearsal.beganAt)],
     ['collectors', `${rehearsal.planned} planned`],
-    ['played', seedsWords(shown)],
-    ['assumed', assumedWords(shown)],
+    ['played', seedsWords(result)],
+    ['assumed', assumedWords(result)],
     ['not played', notPlayedWords],
-    ...figureRows(shown),
+    ...figureRows(result),
   ];
   return {
     title: `Rehearsal of ${policy}`,
     blocks: [
       table(['', ''], facts),
       heading('Waves'),
-      ...chart(timeline(shown)),
+      ...chart(timeline(result)),
       table(
         ['wave', 'collectors', 'opened', 'passed'],
-        rehearsal.waves.map((wave) => waveRow(wave, shown)),
+        rehearsal.waves.map((wave) => waveRow(wave, result)),
       ),
       heading('How it ends'),
-      ...rehearsal.ends.map((end) => text(endWords(end, shown))),
-      ...heldBlocks(shown),
+      ...rehearsal.ends.map((end) => text(endWords(end, result))),
+      ...heldBlocks(result),
       ...(variants.length === 0
         ? []
-        : [heading('What would have caught it earlier'), table(variantColumns, variantRows(shown))]),
+        : [heading('What would have caught it earlier'), table(variantColumns, variantRows(result))]),
     ],
   };
 }
 
-function heldBlocks({ rehearsal: { heldStrata, seeds } }: Shown): readonly Block[] {
+function heldBlocks({ rehearsal: { heldStrata, seeds } }: ShownRehearsal): readonly Block[] {
   if (heldStrata.length === 0) return [];
   const rows = heldStrata
     .slice(0, heldMax)
@@ -66,8 +66,8 @@ function heldBlocks({ rehearsal: { heldStrata, seeds } }: Shown): readonly Block
 const heldMax = 20;
 
 /** Each wave from its opening to its end: the median over the range of the seeds. */
-function timeline(shown: Shown): ChartElement {
-  const { waves, beganAt, tookMs } = shown.rehearsal;
+function timeline(result: ShownRehearsal): ChartElement {
+  const { waves, beganAt, tookMs } = result.rehearsal;
   const lastMs = Math.max(1, tookMs.p95, ...waves.map(({ passed }) => passed.afterMs?.p95 ?? 0));
   const stretch = (tone: string, from: DurationMs, to: DurationMs) => {
     return { tone, from: beganAt + from, to: beganAt + to };
@@ -79,7 +79,7 @@ function timeline(shown: Shown): ChartElement {
     return { name, stretches: [range, stretch('busy', opened.afterMs.median, median)] };
   });
   return wavesChart({
-    axis: { from: beganAt, to: beganAt + lastMs, words: (at) => clockWords(at, shown) },
+    axis: { from: beganAt, to: beganAt + lastMs, words: (at) => clockWords(at, result) },
     lanes,
     legend: [
       { tone: 'busy', name: 'the median' },

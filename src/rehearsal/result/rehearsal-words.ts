@@ -12,7 +12,7 @@ export interface RehearsedVariant {
 }
 
 /** Everything that is shown of a rehearsal. */
-export interface Shown {
+export interface ShownRehearsal {
   readonly policy: string;
   readonly timeZone: string;
   readonly targetBuild: string;
@@ -30,14 +30,14 @@ function rangeWords({ median, p95, worst }: Range, write = String as (value: num
 }
 
 /** `200 seeds`, or why fewer than requested were simulated. */
-export function seedsWords({ seedsAsked, rehearsal: { seeds } }: Shown): string {
+export function seedsWords({ seedsAsked, rehearsal: { seeds } }: ShownRehearsal): string {
   if (seeds === seedsAsked) return counted(seeds, 'seed');
   const percent = settledWithin * 100;
   return `${seeds} of ${seedsAsked} seeds: all end for one reason, and medians and percentiles are known to ${percent}%`;
 }
 
 /** `02:15`, or `+1d 02:15` on a later day than the start, in the policy's time zone. */
-export function clockWords(at: EpochMs, { timeZone, rehearsal }: Shown): string {
+export function clockWords(at: EpochMs, { timeZone, rehearsal }: ShownRehearsal): string {
   const zone = findTimeZone(timeZone) ?? utc;
   const local = zone.localOf(at);
   const days = Math.floor(local / dayMs) - Math.floor(zone.localOf(rehearsal.beganAt) / dayMs);
@@ -46,26 +46,26 @@ export function clockWords(at: EpochMs, { timeZone, rehearsal }: Shown): string 
 }
 
 /** When a wave opened or passed: `02:15 to 02:40`, with the share of seeds that reached it if not all did. */
-function instantWords({ seeds, afterMs }: WaveInstants, shown: Shown): string {
+function instantWords({ seeds, afterMs }: WaveInstants, result: ShownRehearsal): string {
   if (afterMs === null) return 'never';
-  const clock = (ms: DurationMs) => clockWords(shown.rehearsal.beganAt + ms, shown);
+  const clock = (ms: DurationMs) => clockWords(result.rehearsal.beganAt + ms, result);
   const [from, to] = [clock(afterMs.p5), clock(afterMs.p95)];
   const words = from === to ? from : `${from} to ${to}`;
-  return seeds === shown.rehearsal.seeds ? words : `${words} (${percentWords(seeds, shown)})`;
+  return seeds === result.rehearsal.seeds ? words : `${words} (${percentWords(seeds, result)})`;
 }
 
-export function waveRow(wave: RehearsedWave, shown: Shown): readonly string[] {
-  return [wave.name, String(wave.size), instantWords(wave.opened, shown), instantWords(wave.passed, shown)];
+export function waveRow(wave: RehearsedWave, result: ShownRehearsal): readonly string[] {
+  return [wave.name, String(wave.size), instantWords(wave.opened, result), instantWords(wave.passed, result)];
 }
 
 /** `held in 40 % of the seeds: wave canary: 1 failure, 0 allowed`. */
-export function endWords({ state, reason, seeds }: RehearsedEnd, shown: Shown): string {
+export function endWords({ state, reason, seeds }: RehearsedEnd, result: ShownRehearsal): string {
   const name = state === 'running' ? 'rests with a wave open' : stateWords(state);
-  return `${name} in ${percentWords(seeds, shown)} of the seeds: ${reason}`;
+  return `${name} in ${percentWords(seeds, result)} of the seeds: ${reason}`;
 }
 
-export function figureRows(shown: Shown): ReadonlyArray<readonly [string, string]> {
-  const { rehearsal } = shown;
+export function figureRows(result: ShownRehearsal): ReadonlyArray<readonly [string, string]> {
+  const { rehearsal } = result;
   const percent = (value: number) => `${value}%`;
   return [
     ['harmed', harmedWords(rehearsal)],
@@ -73,7 +73,7 @@ export function figureRows(shown: Shown): ReadonlyArray<readonly [string, string
     ['others failed', rangeWords(rehearsal.othersFailed)],
     ...(rehearsal.rolledBack.worst === 0 ? [] : [['rolled back', rangeWords(rehearsal.rolledBack)] as const]),
     ['took', rangeWords(rehearsal.tookMs, formatDuration)],
-    ['end', rangeWords(rehearsal.tookMs, (ms) => clockWords(rehearsal.beganAt + ms, shown))],
+    ['end', rangeWords(rehearsal.tookMs, (ms) => clockWords(rehearsal.beganAt + ms, result))],
     ['requests', rangeWords(rehearsal.requests)],
   ];
 }
@@ -86,7 +86,9 @@ function harmedWords({ harmed, broken }: Rehearsal): string {
 export const variantColumns = ['policy', 'harmed', 'p95', 'others done', 'took'] as const;
 
 /** The unchanged policy, then the others by the number of harmed collectors. */
-export function variantRows({ variants: [asItIs, ...others] }: Shown): ReadonlyArray<readonly string[]> {
+export function variantRows({
+  variants: [asItIs, ...others],
+}: ShownRehearsal): ReadonlyArray<readonly string[]> {
   if (asItIs === undefined) return [];
   const byHarm = others.toSorted(
     ({ rehearsal: a }, { rehearsal: b }) =>
@@ -101,6 +103,6 @@ export function variantRows({ variants: [asItIs, ...others] }: Shown): ReadonlyA
   ]);
 }
 
-function percentWords(seeds: number, { rehearsal }: Shown): string {
+function percentWords(seeds: number, { rehearsal }: ShownRehearsal): string {
   return `${Math.round((seeds / rehearsal.seeds) * 1_000) / 10}%`;
 }

@@ -43,9 +43,9 @@ const outage: ServiceFailure = {
 /**
  * The port to the service, played by the reference service's world. Requests do not wait for the budget here: the caller sends
  * them when they may be sent. During an outage all requests fail unsent.
- * @param given `slots`: the maximum of running tasks; `hasRows`: whether a list shows what a poll before a create would
+ * @param parts `slots`: the maximum of running tasks; `hasRows`: whether a list shows what a poll before a create would
  */
-export function makeVirtualService(given: {
+export function makeVirtualService(parts: {
   readonly snapshot: FleetSnapshot;
   readonly targetBuild: string;
   readonly fateOf: FateOf;
@@ -54,9 +54,9 @@ export function makeVirtualService(given: {
   readonly budget: VirtualBudget;
   readonly hasRows: (now: EpochMs) => boolean;
 }): VirtualService {
-  const { snapshot, clock, budget, slots, hasRows } = given;
+  const { snapshot, clock, budget, slots, hasRows } = parts;
   const creates = new Map<number, number>();
-  const world = makeVirtualWorld({ ...given, creates });
+  const world = makeVirtualWorld({ ...parts, creates });
   const tasks = makeWatchedTasks(world, slots);
   const pages = Math.max(1, Math.ceil(snapshot.collectors.length / collectorsPerPage));
   /** Counts the requests, and answers them. In an outage, a daemon waits until it is over, and sends none. */

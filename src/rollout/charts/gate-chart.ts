@@ -19,9 +19,9 @@ export function gateChart(gate: GateParts, words: TimeAxis['words']): ChartEleme
   const { samples, expect } = gate;
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || last.at <= first.at) return undefined;
-  const shown = [...valuesOf(gate), ...(expect === null ? [] : [expect.value])];
+  const values = [...valuesOf(gate), ...(expect === null ? [] : [expect.value])];
   const x = scale([first.at, last.at], [edge, width - edge]);
-  const y = scale([Math.min(...shown), Math.max(...shown)], [height - edge, edge]);
+  const y = scale([Math.min(...values), Math.max(...values)], [height - edge, edge]);
   const line = samples.flatMap(({ at, value }) => (value === null ? [] : [`${x(at)},${y(value)}`]));
   const limit = expect === null ? 0 : y(expect.value);
   const viewBox = `0 0 ${width} ${height}`;

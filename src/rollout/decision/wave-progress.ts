@@ -150,21 +150,21 @@ function askGates(
     // A gate about the whole wave counts only after the soak, because earlier answers are about an unfinished wave.
     const isEarly = isAskedAtTheEnd(gate) && (answers.askedAt ?? 0) < endsAt;
     const verdict = isEarly && assessment.verdict === 'pass' ? 'waiting' : assessment.verdict;
-    const of = { wave: wave.name, gate: assessment };
+    const subject = { wave: wave.name, gate: assessment };
     if (verdict === 'fail')
       return stopWith({
         do: 'breach',
-        cause: { kind: 'gateMissed', ...of },
+        cause: { kind: 'gateMissed', ...subject },
         holdsBuild: isCanary(view, index),
       });
     if (verdict === 'hold' || verdict === 'inconclusive')
-      return holdBecause({ kind: 'gateInconclusive', ...of, undecided: false });
+      return holdBecause({ kind: 'gateInconclusive', ...subject, undecided: false });
     const forMs = Math.max(undecidedForMin, 3 * forMsOf(gate));
     if (verdict === 'waiting' && isWatchedLongerThan(gate, answers, { since: endsAt, now, forMs }))
-      return holdBecause({ kind: 'gateInconclusive', ...of, undecided: true });
+      return holdBecause({ kind: 'gateInconclusive', ...subject, undecided: true });
     // A dry run decides nothing, but needs at least one answer.
     const isUnseen = gate.dryRun && answers.askedAt === null;
-    if (verdict === 'waiting' || isUnseen) blockers.push({ kind: 'gate', ...of, until: null });
+    if (verdict === 'waiting' || isUnseen) blockers.push({ kind: 'gate', ...subject, until: null });
     if (isAskedAtTheEnd(gate) && verdict === 'pass' && !isEarly) continue;
     const dueAt = isEarly ? endsAt : assessment.askAt;
     if (now >= dueAt) actions.push({ do: 'askGate', wave: index, gate: gateIndex });

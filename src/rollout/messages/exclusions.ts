@@ -26,8 +26,8 @@ export function showLeftOut(counts: readonly LeftOutCount[]): readonly ShownLeft
 }
 
 /** `not alive: 3 · excluded: 1`; empty if no collector is left out. */
-export function leftOutLine(shown: readonly ShownLeftOut[]): string {
-  return shown.map(({ reason, count }) => `${reason}: ${count}`).join(' · ');
+export function leftOutLine(groups: readonly ShownLeftOut[]): string {
+  return groups.map(({ reason, count }) => `${reason}: ${count}`).join(' · ');
 }
 
 export const emptyInventoryWords =

@@ -30,9 +30,9 @@ function answeredWords(finding: Extract<GateFinding, { kind: 'answered' }>): str
 function answerWords(finding: Extract<GateFinding, { kind: 'answered' }>): string {
   const { isMet, value, expect, detail } = finding;
   if (expect === null) return 'answers pass';
-  const shown = value === null ? 'no value' : writeGateValue(expect, value);
+  const valueText = value === null ? 'no value' : writeGateValue(expect, value);
   const figures = detail === undefined ? '' : ` (${detail})`;
-  return `${shown}${isMet ? '' : ', expected'} ${writeExpectation(expect)}${figures}`;
+  return `${valueText}${isMet ? '' : ', expected'} ${writeExpectation(expect)}${figures}`;
 }
 
 function silenceWords({ times, detail }: GateSilence): string {

@@ -35,8 +35,8 @@ function inventoryWords(why: Implausible): string {
 
 function noEvidenceWords({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence' }>): string {
   const ends = ended.map(({ state, upgrades }) => `${upgrades} ${stateWords(state)}`);
-  const of = ends.length === 0 ? '' : ` (${ends.join(', ')})`;
-  return `wave ${wave} has no evidence: none of its collectors was upgraded${of}; it continues by itself once one of them is upgraded; resume to continue without evidence, or abort`;
+  const endsNote = ends.length === 0 ? '' : ` (${ends.join(', ')})`;
+  return `wave ${wave} has no evidence: none of its collectors was upgraded${endsNote}; it continues by itself once one of them is upgraded; resume to continue without evidence, or abort`;
 }
 
 /**
@@ -44,8 +44,14 @@ function noEvidenceWords({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence
  * 2 allowed, not counting 7 acknowledged`. The weight is explained only without acknowledged failures, because it is unknown which of
  * those were lost.
  */
-export function waveFailuresWords(of: WaveFailures): string {
-  const { wave, failures, failuresAllowed, acknowledged, lost, lostWeight } = of;
+export function waveFailuresWords({
+  wave,
+  failures,
+  failuresAllowed,
+  acknowledged,
+  lost,
+  lostWeight,
+}: WaveFailures): string {
   const weight = ` (${counted(lost, 'lost collector')} ${lost === 1 ? 'counts' : 'count'} as ${lost * lostWeight})`;
   const aside = acknowledged > 0 ? `, not counting ${acknowledged} acknowledged` : lost > 0 ? weight : '';
   return `wave ${wave}: ${counted(failures, 'failure')}, ${failuresAllowed} allowed${aside}`;

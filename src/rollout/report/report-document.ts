@@ -147,9 +147,9 @@ function progressPoints({ ends }: ReportFigures, from: EpochMs, until: EpochMs):
     return { at, succeeded: index + 1 - failures, failed: failures };
   });
   const step = Math.ceil(points.length / pointsMax);
-  const shown = points.filter((_, index) => (index + 1) % step === 0);
+  const kept = points.filter((_, index) => (index + 1) % step === 0);
   const last = points.at(-1) ?? { succeeded: 0, failed: 0 };
-  return [{ at: from, succeeded: 0, failed: 0 }, ...shown, { ...last, at: until }];
+  return [{ at: from, succeeded: 0, failed: 0 }, ...kept, { ...last, at: until }];
 }
 
 function gateRow({ name: wave }: WaveStatus, gate: WaveStatus['gates'][number]): readonly string[] {
@@ -165,13 +165,13 @@ function gateRow({ name: wave }: WaveStatus, gate: WaveStatus['gates'][number]):
 
 function failures({ status }: ReportInput): readonly Block[] {
   const rows = status.causes.flatMap((group) => [
-    ...group.causes.map(({ text, count, strata: of, otherStrata, names }) => {
+    ...group.causes.map(({ text, count, strata, otherStrata, names }) => {
       const more = otherStrata.strata > 0 ? [`${otherStrata.strata} more`] : [];
       return [
         group.of,
         String(count),
         text,
-        [...of.map(({ label }) => label), ...more].join('; '),
+        [...strata.map(({ label }) => label), ...more].join('; '),
         names.join(', '),
       ];
     }),

@@ -165,12 +165,12 @@ function describeStrata(view: RolloutView): readonly StratumCourse[] {
     isHeld: held.has(index),
   }));
   for (const { stratum, succeeded, failed, active, waiting } of strata) {
-    const of = described[stratum];
-    if (of === undefined) continue;
-    of.succeeded += succeeded;
-    of.failed += failed;
-    of.active += active;
-    of.waiting += waiting;
+    const row = described[stratum];
+    if (row === undefined) continue;
+    row.succeeded += succeeded;
+    row.failed += failed;
+    row.active += active;
+    row.waiting += waiting;
   }
   return described.sort((a, b) => b.failed - a.failed || b.size - a.size || (a.label < b.label ? -1 : 1));
 }

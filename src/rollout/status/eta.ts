@@ -52,9 +52,9 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
   const policy = { ...rollout.policy, ...calendarOf(rollout) };
   const startNeedsMs = startNeedsMsOf(view);
   const { fleetSize } = rollout;
-  const given = { requestsPerSecond: api.requestsPerSecondNow, fleetSize, learned, startNeedsMs };
-  const estimate = (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
-    estimateRemainder(of, policy, { ...given, from: begin });
+  const pace = { requestsPerSecond: api.requestsPerSecondNow, fleetSize, learned, startNeedsMs };
+  const estimate = (remainders: readonly WaveRemainder[], begin: EpochMs): Estimate =>
+    estimateRemainder(remainders, policy, { ...pace, from: begin });
   const longestMs = longestOpening(policy, '', from);
   const isTooShort = longestMs !== null && longestMs > 0 && longestMs < startNeedsMs;
   const noRoom = unknown(isTooShort ? 'windowTooShort' : 'noWindow');
@@ -122,10 +122,10 @@ function remaindersOf(view: AssessedView, from: EpochMs): readonly WaveRemainder
   });
 }
 
-function remainingSoakMs(of: AssessedWave, from: EpochMs): DurationMs {
-  if (of.wave.state === 'passed' || of.wave.size === 0) return 0;
-  const endsAt = soakEndsAtOf(of);
-  return endsAt === null ? of.rule.soakMs : Math.max(0, endsAt - from);
+function remainingSoakMs(assessed: AssessedWave, from: EpochMs): DurationMs {
+  if (assessed.wave.state === 'passed' || assessed.wave.size === 0) return 0;
+  const endsAt = soakEndsAtOf(assessed);
+  return endsAt === null ? assessed.rule.soakMs : Math.max(0, endsAt - from);
 }
 
 function atTheLatest(view: AssessedView, otherwise: EpochMs | null): Eta {

@@ -90,8 +90,8 @@ function explained(...blockers: readonly Blocker[]): UpgradeExplanation {
 }
 
 /** What this collector waits for. Evaluated in order: what stops the whole rollout comes first. */
-function blockersOf(given: RolloutView, upgrade: Upgrade, now: EpochMs): readonly Blocker[] {
-  const view = assess(given);
+function blockersOf(rolloutView: RolloutView, upgrade: Upgrade, now: EpochMs): readonly Blocker[] {
+  const view = assess(rolloutView);
   const { rollout, current } = view;
   const held = heldStratumOf(view, upgrade);
   if (held !== undefined)

@@ -30,12 +30,12 @@ import { windowOf } from './window.ts';
  * @param upgrades the failed, retrying, deferred and withdrawn upgrades that were read
  */
 export function describeRollout(
-  given: RolloutView,
+  rolloutView: RolloutView,
   now: EpochMs,
   api: ApiBudgetStatus,
   upgrades: CauseUpgrades = {},
 ): RolloutStatus {
-  const view = assess(given);
+  const view = assess(rolloutView);
   const { rollout } = view;
   const { id, kind, state, rollbackOf, rollbackId, startedBy, createdAt, endedAt } = rollout;
   const { targetBuild, backTo, fromBuilds, planHash } = rollout;

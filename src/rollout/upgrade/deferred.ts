@@ -44,7 +44,7 @@ export const deferred: StateRules<'deferred'> = {
   polls,
   rows: {
     isWatched: () => false,
-    judge: ({ progress: { condition, since }, tally: { deferredMs = 0 } }, row, { at, policy }) => {
+    verdictOnRow: ({ progress: { condition, since }, tally: { deferredMs = 0 } }, row, { at, policy }) => {
       const waitsMs = at - since - deferredMs;
       const isOldEnough = waitsMs >= Math.max(policy.upgrade.expectMs * rowsAfterShare, deferredMs);
       return condition === 'notAlive' && isOldEnough && isHeardAgain(row) ? 'collectorSeen' : 'none';

@@ -58,7 +58,7 @@ const polls: PollLimit<'queued'> = {
 export const queued: StateRules<'queued'> = {
   nextStep,
   polls,
-  rows: { isWatched: ({ progress }) => progress.heartbeatAfter !== undefined, judge: judgeRow },
+  rows: { isWatched: ({ progress }) => progress.heartbeatAfter !== undefined, verdictOnRow },
   on: {
     putBack: (upgrade, fact, context) =>
       mayRunUnseen(upgrade, fact.at) ? waitUnseen(upgrade, fact.at, context) : putBack(upgrade, fact),
@@ -93,7 +93,7 @@ function nextStep({ progress }: Queued, now: EpochMs, trustedSince: EpochMs): St
   return { do: 'pollCollector', why: 'recheck', askUpgradable: freshAt < trustedSince };
 }
 
-function judgeRow(upgrade: Queued, row: InventoryRow, { trustedSince }: RowContext): RowVerdict {
+function verdictOnRow(upgrade: Queued, row: InventoryRow, { trustedSince }: RowContext): RowVerdict {
   const { heartbeatAfter, freshAt } = upgrade.progress;
   // If the record may lack a create, only the upgradable list is sufficient, not a row (P1).
   if (heartbeatAfter === undefined || freshAt < trustedSince) return 'none';
@@ -158,7 +158,7 @@ function afterCollectorSeen(upgrade: Queued, seen: CollectorSeen, context: Evolv
   const isAtTarget = isSameBuild(seen.build, upgrade.identity.toBuild);
   if (refused !== undefined && isAtTarget) return settleOnBuild(upgrade, seen, context);
   if (refused !== undefined) return settleRefusal(upgrade, refused, seen.at, context);
-  return isAtTarget ? verifyLate(upgrade, seen, context) : judgeEligible(upgrade, seen, context);
+  return isAtTarget ? verifyLate(upgrade, seen, context) : settleEligible(upgrade, seen, context);
 }
 
 /**
@@ -201,7 +201,7 @@ function settleRefusal(
 }
 
 /** Judges the poll before a create. A silent collector may be restarting from someone else's upgrade (P1). */
-function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
+function settleEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at, lastSeenAlive, serviceAt, upgradable } = seen;
   const mayRun = mayRunUnseen(upgrade, at);
   const isSilent = assessHeartbeat(lastSeenAlive, serviceAt) === 'silent';

@@ -38,11 +38,11 @@ export interface PollLimit<State extends UpgradeState> {
 export interface RowRules<State extends UpgradeState> {
   /** Whether rows replace polls. Such upgrades determine how often pages are read. */
   readonly isWatched: (upgrade: UpgradeIn<State>) => boolean;
-  readonly judge: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
+  readonly verdictOnRow: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
   /** For a row of the upgradable list of the target or control build; absent if it means the same as an inventory row. */
-  readonly judgeOffer?: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
+  readonly verdictOnOffer?: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
   /** For a collector that is not on the control build's list; absent if that means nothing. */
-  readonly judgeUnlisted?: (upgrade: UpgradeIn<State>, context: UnlistedContext) => UnlistedVerdict;
+  readonly verdictOnUnlisted?: (upgrade: UpgradeIn<State>, context: UnlistedContext) => UnlistedVerdict;
   /** Whether the upgrade's task has to be polled now, if no list is read. */
   readonly isTaskPollDue?: (upgrade: UpgradeIn<State>, context: UnlistedContext) => boolean;
 }

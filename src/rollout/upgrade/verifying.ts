@@ -36,7 +36,7 @@ export const verifying: StateRules<'verifying'> = {
   polls,
   rows: {
     isWatched: () => true,
-    judge: (upgrade, row) => {
+    verdictOnRow: (upgrade, row) => {
       if (isReturned(upgrade, row)) return 'collectorSeen';
       // Without the service's clock, a first poll is needed as a baseline for new heartbeats.
       const { endedServiceAt, baselineHeartbeatAt } = upgrade.progress;

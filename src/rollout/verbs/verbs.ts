@@ -77,8 +77,8 @@ export function judgeVerb(view: RolloutView, asked: AskedVerb, context: VerbCont
     return refuse({ kind: 'recordUnreadable', unreadable });
   const reason = { kind: 'asked', by: context.by, words: context.reason } as const;
   // The table is exhaustive by type; TypeScript can't see that the row and the verb belong together.
-  const judge = judges[verb] as Judge<AskedVerb>;
-  return judge(view, asked, { at: context.at, reason });
+  const judgeAsked = judges[verb] as Judge<AskedVerb>;
+  return judgeAsked(view, asked, { at: context.at, reason });
 }
 
 /** The part of a fact that is the same for all verbs. */

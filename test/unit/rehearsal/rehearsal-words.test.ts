@@ -4,7 +4,7 @@ import { assumedWords } from '../../../src/rehearsal/result/assumed-words.ts';
 import { summarize } from '../../../src/rehearsal/result/rehearsal.ts';
 import {
   figureRows,
-  type Shown,
+  type ShownRehearsal,
   seedsWords,
   variantRows,
 } from '../../../src/rehearsal/result/rehearsal-words.ts';
@@ -21,7 +21,7 @@ const calm = aWhatIf({
 });
 const rehearsed = (changes: Partial<SeedResult> = {}) => summarize([aSeedResult(changes)], startedAt);
 
-function aShown(changes: Partial<Shown>): Shown {
+function aShown(changes: Partial<ShownRehearsal>): ShownRehearsal {
   const of = { policy: 'production', timeZone: 'UTC', targetBuild: '19.540-2', whatIf: calm, seedsAsked: 1 };
   return { ...of, rehearsal: rehearsed(), variants: [], ...changes };
 }
@@ -66,7 +66,7 @@ describe('the words of a rehearsal', () => {
   });
 
   it('show what a rollback rolled back', () => {
-    const rows = (shown: Shown) => Object.fromEntries(figureRows(shown));
+    const rows = (shown: ShownRehearsal) => Object.fromEntries(figureRows(shown));
     expect(rows(aShown({}))).toMatchObject({
       harmed: 'none, because the build is assumed to break no collector',
     });

@@ -80,11 +80,11 @@ function rowsOf(all: readonly Rollout[], scans: Policies | undefined): readonly 
   const rows = names.flatMap((policy): Row[] => {
     const own = all.filter((rollout) => rollout.policy === policy);
     const running = own.filter(({ endedAt }) => endedAt === null);
-    const shown = running.length > 0 ? running : own.slice(0, 1);
+    const listed = running.length > 0 ? running : own.slice(0, 1);
     const scan = scanOf(policy);
-    return shown.length === 0
+    return listed.length === 0
       ? [{ policy, rollout: undefined, scan }]
-      : shown.map((rollout) => ({ policy, rollout, scan }));
+      : listed.map((rollout) => ({ policy, rollout, scan }));
   });
   return rows.toSorted((a, b) => byNeed(a.rollout, b.rollout));
 }

@@ -42,8 +42,8 @@ export function OpenDialog() {
   const onClosed = () => {
     if (asked.value === open) asked.value = undefined;
   };
-  const shown = me.value.role === 'operator' ? question : forOperators(question);
-  return <Dialog key={number} {...shown} onClosed={onClosed} />;
+  const mine = me.value.role === 'operator' ? question : forOperators(question);
+  return <Dialog key={number} {...mine} onClosed={onClosed} />;
 }
 
 /** A viewer sees what a button would do, and that only an operator may use it. */

@@ -18,9 +18,9 @@ function parseRoute(hash: string): Route {
   if (kind === 'collectors' && name) return { view: 'collector', collector: name };
   if (kind !== 'rollouts' || !name) return { view: 'overview' };
   if (part !== 'collectors') return { view: 'rollout', id: name };
-  const given = new URLSearchParams(query);
+  const params = new URLSearchParams(query);
   const filter = filterNames.flatMap((each) => {
-    const value = given.get(each);
+    const value = params.get(each);
     return value ? [[each, value]] : [];
   });
   return { view: 'collectors', id: name, filter: Object.fromEntries(filter) };

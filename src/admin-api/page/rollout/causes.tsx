@@ -43,20 +43,25 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
       {rollout.unweighedFields.length === 0 || rollout.sharedAttribute !== null ? null : (
         <p class="quiet small">{unweighedWords(rollout.unweighedFields)}.</p>
       )}
-      {rollout.causes.map(({ of, total, causes, others }) => (
-        <div key={of}>
+      {rollout.causes.map(({ of: group, total, causes, others }) => (
+        <div key={group}>
           <h3>
-            {titles[of]}: {total.toLocaleString('en')}
+            {titles[group]}: {total.toLocaleString('en')}
           </h3>
           <ul class="rows counts">
             {causes.map((cause) => (
-              <CauseRow key={`${cause.kind} ${cause.text}`} cause={cause} of={of} rolloutId={rollout.id} />
+              <CauseRow
+                key={`${cause.kind} ${cause.text}`}
+                cause={cause}
+                group={group}
+                rolloutId={rollout.id}
+              />
             ))}
             {others.count === 0 ? null : (
               <li class="quiet">
                 <b>{others.count}</b>
                 <span>
-                  <a href={linkTo.collectors(rollout.id, { state: of })}>others</a>
+                  <a href={linkTo.collectors(rollout.id, { state: group })}>others</a>
                   {others.causes === 0
                     ? ', not read'
                     : `, ${others.unread > 0 ? 'at least ' : ''}${others.causes} more causes`}
@@ -72,15 +77,15 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
 
 interface CauseRowProps {
   readonly cause: Cause;
-  readonly of: CauseGroup['of'];
+  readonly group: CauseGroup['of'];
   readonly rolloutId: string;
 }
 
-function CauseRow({ cause, of, rolloutId }: CauseRowProps) {
+function CauseRow({ cause, group, rolloutId }: CauseRowProps) {
   const { kind, text, count, strata, otherStrata, names } = cause;
   const where = strata.map((stratum) => `${stratum.label} ×${stratum.count}`);
   if (otherStrata.strata > 0) where.push(`${otherStrata.strata} more strata ×${otherStrata.count}`);
-  const filter = { state: of, ...(text !== '' && { cause: text }) };
+  const filter = { state: group, ...(text !== '' && { cause: text }) };
   return (
     <li>
       <b>{count.toLocaleString('en')}</b>

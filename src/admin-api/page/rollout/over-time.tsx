@@ -11,12 +11,12 @@ export function OverTime({ rollout, course: { burnUp, builds } }: { rollout: Rol
   return (
     <section class="card" aria-labelledby="over-time">
       <h2 id="over-time">Progress over time</h2>
-      <Chart of={progress} />
+      <Chart chart={progress} />
       {burnUp.isWhole ? null : <p class="quiet small">Earlier events of upgrades are no longer kept.</p>}
       {builds === null ? null : (
         <>
           <h3>Builds of the planned collectors</h3>
-          <Chart of={buildsChart(builds, fleet)} />
+          <Chart chart={buildsChart(builds, fleet)} />
         </>
       )}
     </section>

@@ -30,7 +30,7 @@ export function Timeline({ rollout, course }: { rollout: Rollout; course: Course
       ...(marks.some(({ tone }) => tone === 'eta') ? [{ tone: 'eta', name: 'expected end' }] : []),
     ],
   });
-  return <Chart of={chart} />;
+  return <Chart chart={chart} />;
 }
 
 /** The present, and the expected end as far as it is known. */

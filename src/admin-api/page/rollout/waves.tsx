@@ -65,7 +65,7 @@ function WaveRow({ wave, rollout, trends }: WaveRowProps) {
                 {trends
                   .filter((trend) => trend.name === gate.name)
                   .map((trend) => (
-                    <Chart key={trend.name} of={gateChart(trend, timeWords)} />
+                    <Chart key={trend.name} chart={gateChart(trend, timeWords)} />
                   ))}
               </li>
             ))}

@@ -13,14 +13,14 @@ export function makeRollbackPreview(rollout: Rollout) {
   // A rollback is asked for a second time only to start outside its window.
   const isNow = signal(rollout.kind === 'rollback');
   const Lines = () => {
-    const shown = preview.value;
-    if (shown === undefined) return <p role="status">Reading what it does …</p>;
-    const { window } = shown;
+    const answer = preview.value;
+    if (answer === undefined) return <p role="status">Reading what it does …</p>;
+    const { window } = answer;
     return (
       <>
         <ul>
-          <li>{counted(shown.collectors, 'collector')} go back</li>
-          {rollbackFacts(shown).map(([about, words]) => (
+          <li>{counted(answer.collectors, 'collector')} go back</li>
+          {rollbackFacts(answer).map(([about, words]) => (
             <li key={`${about} ${words}`}>
               {about}: {words}
             </li>

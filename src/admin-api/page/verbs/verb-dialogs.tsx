@@ -165,10 +165,10 @@ function failureClassesOf({ causes: groups }: Rollout) {
 }
 
 export function Lines({ children }: { readonly children: readonly ComponentChildren[] }) {
-  const shown = children.filter((child) => child !== null && child !== '');
-  return shown.length === 0 ? null : (
+  const lines = children.filter((child) => child !== null && child !== '');
+  return lines.length === 0 ? null : (
     <ul>
-      {shown.map((child, index) => (
+      {lines.map((child, index) => (
         <li key={index}>{child}</li>
       ))}
     </ul>
