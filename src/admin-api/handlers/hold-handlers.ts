@@ -4,7 +4,7 @@ import type { CollectorExplanation } from '../../contract/admin/collector-explan
 import type { HoldAnswer } from '../../contract/admin/holds.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type { ExplainResult, HoldResult } from '../../orchestrator/operations/operations.ts';
-import { didYouMean, unknownSubjectWords } from '../../rollout/messages/hold-command-notes.ts';
+import { didYouMean, unknownSubjectText } from '../../rollout/messages/hold-command-notes.ts';
 import { AdminFault } from '../access/admin-fault.ts';
 import { type AskOperations, withReason } from './ask-operations.ts';
 
@@ -34,7 +34,7 @@ function answerOrRefuse(result: HoldResult): HoldAnswer {
     case 'unchanged':
       return result;
     case 'unknown':
-      throw new AdminFault('notFound', unknownSubjectWords(result.why));
+      throw new AdminFault('notFound', unknownSubjectText(result.why));
     case 'unavailable':
       throw new AdminFault(result.kind, result.reason);
     default:

@@ -59,14 +59,14 @@ function render(
   fleet: FleetCheck | undefined,
 ): string {
   return [
-    `${path} is right: ${placeWords(config)}`,
+    `${path} is right: ${placeText(config)}`,
     ...config.rollouts.flatMap(policyLines).map((words) => toPrintable(`  ${words}`)),
     ...(fleet?.policies.map(({ words }) => `  ${words}`) ?? []),
     ...warnings.map((words) => `  warning: ${toPrintable(words)}`),
   ].join('\n');
 }
 
-function placeWords(config: Config): string {
+function placeText(config: Config): string {
   const accounts = accountConfigsOf(config).map(({ account, service, rollouts }) =>
     account === undefined
       ? `service ${service.baseUrl}`

@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { readTextFile } from '../../config/source/text-file.ts';
 import { SeenCollector } from '../../contract/collector-management/seen-collector.ts';
 import { fleetAsOf } from '../../rehearsal/world/virtual-service.ts';
-import { noTargetWords } from '../../rollout/messages/exclusions.ts';
+import { noTargetText } from '../../rollout/messages/exclusions.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { readPlans } from '../plan/read-plans.ts';
@@ -41,7 +41,7 @@ export async function readFleet(
     const [read] = await readPlans(config, [asked], output);
     invariant(read !== undefined, 'one policy has one plan');
     const { reading } = read;
-    if (reading.kind === 'noTarget') throw new UsageFailure(noTargetWords(reading.why));
+    if (reading.kind === 'noTarget') throw new UsageFailure(noTargetText(reading.why));
     const { collectors, upgradableIds } = reading.fleet;
     return {
       targetBuild: reading.plan.targetBuild,

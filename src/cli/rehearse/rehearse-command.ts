@@ -7,7 +7,7 @@ import { isSettled } from '../../rehearsal/result/is-settled.ts';
 import { heldPercent, isMet, type Limit, LimitError, parseLimit } from '../../rehearsal/result/limit.ts';
 import { summarize } from '../../rehearsal/result/rehearsal.ts';
 import { rehearsalDocument } from '../../rehearsal/result/rehearsal-document.ts';
-import type { RehearsedVariant, ShownRehearsal } from '../../rehearsal/result/rehearsal-words.ts';
+import type { RehearsedVariant, ShownRehearsal } from '../../rehearsal/result/rehearsal-text.ts';
 import { variantsOf } from '../../rehearsal/result/variants.ts';
 import type { WhatIf } from '../../rehearsal/world/what-if.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';

@@ -1,15 +1,15 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { assumedWords, notPlayedWords } from '../../rehearsal/result/assumed-words.ts';
+import { assumedText, notPlayedText } from '../../rehearsal/result/assumed-text.ts';
 import {
-  clockWords,
-  endWords,
+  clockText,
+  endText,
   figureRows,
   type ShownRehearsal,
-  seedsWords,
+  seedsText,
   variantColumns,
   variantRows,
   waveRow,
-} from '../../rehearsal/result/rehearsal-words.ts';
+} from '../../rehearsal/result/rehearsal-text.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { fitLines, usualWidth } from '../rollouts/fit-lines.ts';
 import { renderTable } from '../shell/render-table.ts';
@@ -20,7 +20,7 @@ const heldMax = 5;
 /** A rehearsal as text of 80 columns. */
 export function renderRehearsal(result: ShownRehearsal): string {
   const { policy, targetBuild, rehearsal, timeZone } = result;
-  const begins = `${clockWords(rehearsal.beganAt, result)} ${timeZone}`;
+  const begins = `${clockText(rehearsal.beganAt, result)} ${timeZone}`;
   const line = (label: string, text: string) =>
     fitLines(`${label}:`, [text], { width: usualWidth, labelColumns: 15 });
   const waves = renderTable(
@@ -29,11 +29,11 @@ export function renderRehearsal(result: ShownRehearsal): string {
   );
   return [
     toPrintable(`${policy} → ${targetBuild}   ${counted(rehearsal.planned, 'collector')}   begins ${begins}`),
-    ...line('played', seedsWords(result)),
-    ...line('assumed', assumedWords(result)),
-    ...line('not played', notPlayedWords),
+    ...line('played', seedsText(result)),
+    ...line('assumed', assumedText(result)),
+    ...line('not played', notPlayedText),
     waves,
-    ...rehearsal.ends.flatMap((end) => line('outcome', endWords(end, result))),
+    ...rehearsal.ends.flatMap((end) => line('outcome', endText(end, result))),
     ...rehearsal.heldStrata
       .slice(0, heldMax)
       .flatMap(({ label, seeds }) =>

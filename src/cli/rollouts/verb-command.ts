@@ -55,7 +55,7 @@ export async function verbCommand(
     const after = await client.apply(withClass ? { ...request, failureClass } : request);
     if (request.verb === 'approve')
       output.err.write(
-        `${toPrintable(approvedWords(chosen, 'wave' in request ? request.wave : undefined))}\n`,
+        `${toPrintable(approvedText(chosen, 'wave' in request ? request.wave : undefined))}\n`,
       );
     return after;
   });
@@ -78,7 +78,7 @@ const namedIn: Readonly<Record<RolloutVerb, (options: VerbOptions) => AskedVerb 
 };
 
 /** What a successful `approve` has done, computed from the rollout before it. */
-function approvedWords({ id, state, waves, planHash }: RolloutStatus, wave: string | undefined): string {
+function approvedText({ id, state, waves, planHash }: RolloutStatus, wave: string | undefined): string {
   const what = wave === undefined ? `plan ${planHash} of ${id}` : `wave ${wave} of ${id}`;
   const waited =
     wave === undefined

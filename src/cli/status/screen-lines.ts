@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { stateWords } from '../../rollout/messages/sentences.ts';
+import { stateText } from '../../rollout/messages/sentences.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { renderOverview } from '../rollouts/render-overview.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
@@ -76,7 +76,7 @@ function collectorLines(state: ScreenState, rows: number, { paint }: Paint): rea
   const width = Math.max(0, ...collectors.map(({ collectorName }) => toPrintable(collectorName).length));
   const lines = collectors.map(({ collectorName, state: at, wave, reason, failureClass }, index) => {
     const name = toPrintable(collectorName).padEnd(Math.min(32, width));
-    const words = `${stateWords(at).padEnd(10)}  ${wave}  ${toPrintable(reason ?? '')}`.trimEnd();
+    const words = `${stateText(at).padEnd(10)}  ${wave}  ${toPrintable(reason ?? '')}`.trimEnd();
     const mark = index === cursor ? paint('inverse', '>') : ' ';
     return `${mark} ${name}  ${failureClass === null ? words : paint('red', words)}`;
   });

@@ -124,10 +124,10 @@ function readCertificates(path: string): Read {
   const text = readTextFile(path, certificatesLengthMax);
   if (typeof text !== 'string') return text;
   const found = findCertificates(text);
-  return 'pem' in found ? { value: found.pem } : { problem: problemWords[found.problem] };
+  return 'pem' in found ? { value: found.pem } : { problem: problemText[found.problem] };
 }
 
-const problemWords = {
+const problemText = {
   none: 'it holds none; give them as PEM ("-----BEGIN CERTIFICATE-----")',
   broken: 'one in it is broken; copy the file again',
 };

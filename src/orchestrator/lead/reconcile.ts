@@ -5,7 +5,7 @@ import type { Action } from '../../rollout/decision/decision.ts';
 import { isStorable } from '../../rollout/decision/evolve-rollout.ts';
 import { limitQueued } from '../../rollout/decision/queue-room.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
-import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
+import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
 import { formatAttributes } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { BreachCause } from '../../rollout/model/stop-cause.ts';
@@ -183,7 +183,7 @@ async function breach(pass: Pass, action: Extract<Action, { do: 'breach' }>): Pr
   const { id, policy, targetBuild } = view.rollout;
   const at = nowOf(pass);
   if (holdsBuild && view.buildHold === null) {
-    const hold = { build: targetBuild, by: 'daemon', reason: `${id}, ${rolloutReasonWords(cause)}`, at };
+    const hold = { build: targetBuild, by: 'daemon', reason: `${id}, ${rolloutReasonText(cause)}`, at };
     if ((await parts.register.holdBuild(hold)) === 'held') {
       const { by } = hold;
       const entry = { event: 'build.held', subject: targetBuild, by, reason: hold.reason, at } as const;

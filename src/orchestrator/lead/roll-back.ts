@@ -3,8 +3,8 @@ import { groupBy } from '../../base/grouping.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import { total } from '../../rollout/decision/assess.ts';
 import { recheckInventoryMs, rollbackContinuesAt } from '../../rollout/decision/implausible-inventory.ts';
-import { rollbackPlannedWords } from '../../rollout/messages/events.ts';
-import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
+import { rollbackPlannedText } from '../../rollout/messages/events.ts';
+import { implausibleText } from '../../rollout/messages/stop-causes.ts';
 import { isImplausibleTooLong } from '../../rollout/model/assess-inventory.ts';
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
 import { type LeftBehind, leftBehind, notRolledBack } from '../../rollout/model/left-behind.ts';
@@ -90,7 +90,7 @@ export async function beginRollback(
     event: 'rollout.planned',
     policy: rollout.policy.name,
     rollout: id,
-    reason: rollbackPlannedWords(rollout.id, { toRollBack: toRollBack.length, left }),
+    reason: rollbackPlannedText(rollout.id, { toRollBack: toRollBack.length, left }),
     by: 'daemon',
   } as const;
   // Another rollback of the policy is active.
@@ -205,7 +205,7 @@ async function findUpgraded(
     if (verdict.why.kind === 'empty' || !isOver)
       return {
         kind: 'inconclusive',
-        reason: implausibleWords(verdict.why),
+        reason: implausibleText(verdict.why),
         isNew: rollout.implausibleInventory?.why.kind !== verdict.why.kind,
       };
   }

@@ -1,6 +1,6 @@
 import { nearestNames } from '../../base/names.ts';
 import type { Explanation, PastUpgrade } from '../../contract/admin/collector-explanation.ts';
-import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
+import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
@@ -141,7 +141,7 @@ function pastUpgrade({ rollout, upgrade }: KeptRecord, explained: string | null)
       fromBuild,
       toBuild,
       at: 'endedAt' in upgrade.progress ? upgrade.progress.endedAt : null,
-      reason: upgradeWords(upgrade),
+      reason: upgradeText(upgrade),
       attempts: attemptsOf(upgrade),
     },
   ];

@@ -1,6 +1,6 @@
 import { nearestNames, parseCollectorId } from '../../base/names.ts';
 import type { Outage } from '../../contract/admin/rollout-status.ts';
-import { unaskedWords } from '../../rollout/messages/explanations.ts';
+import { unaskedText } from '../../rollout/messages/explanations.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
@@ -55,7 +55,7 @@ export type Asked =
 /** Looks a collector up at the service, unless an outage lasts longer than a person would wait. */
 export async function askForCollector(parts: OperationsParts, idOrName: string): Promise<Asked> {
   const outage = await findLongOutage(parts);
-  if (outage !== undefined) return { kind: 'unavailable', reason: unaskedWords(outage.reason) };
+  if (outage !== undefined) return { kind: 'unavailable', reason: unaskedText(outage.reason) };
   const answer = await parts.fleet.findCollector(idOrName);
   // A refusal is an answer: no collector can have this name.
   if (!answer.ok && answer.failure.kind === 'refused') return { kind: 'none' };

@@ -1,7 +1,7 @@
 import { invariant } from '../../base/assert.ts';
 import type { HeldSubject, HeldThings } from '../../contract/admin/holds.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
-import { stratumWhyWords } from '../../rollout/messages/stratum-reasons.ts';
+import { stratumWhyText } from '../../rollout/messages/stratum-reasons.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
@@ -38,7 +38,7 @@ export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
   for (const { id, policy, endedAt, heldStrata } of rollouts) {
     const heldIn = { policy: policy.name, rolloutId: id, isEnded: endedAt !== null };
     for (const { label, reason, by, at } of heldStrata)
-      strata.push({ ...heldIn, label, reason: stratumWhyWords(reason), by, at });
+      strata.push({ ...heldIn, label, reason: stratumWhyText(reason), by, at });
   }
   return { builds, collectors, strata };
 }

@@ -1,5 +1,5 @@
 import type { ApiBudgetStatus, RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { refusalWords } from '../../rollout/messages/refusals.ts';
+import { refusalText } from '../../rollout/messages/refusals.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
@@ -90,7 +90,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
 
 /** A refusal with its sentence. */
 function refused(refusal: Refusal): Refused {
-  return { kind: 'refused', refusal, reason: refusalWords(refusal) };
+  return { kind: 'refused', refusal, reason: refusalText(refusal) };
 }
 
 /** Matches a whole name (`wave.passed`), or the beginning of one of its parts: `abort` finds `rollout.aborted`. */

@@ -1,12 +1,7 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import type { FollowedConfig, ReloadChanges } from '../../contract/admin/reload.ts';
 import type { VerbBody } from '../../contract/admin/verb-body.ts';
-import {
-  configWords,
-  reloadWords,
-  removedPolicyWords,
-  settingsWords,
-} from '../../rollout/messages/configs.ts';
+import { configText, reloadText, removedPolicyText, settingsText } from '../../rollout/messages/configs.ts';
 import { isForeign } from '../../rollout/model/account.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { withCurrentLimits } from '../../rollout/reload/follow-config.ts';
@@ -87,7 +82,7 @@ export function makeReload<Next extends NextConfig>(
     const isUnchanged = [policies, settings, needsRestart].every((changed) => changed.length === 0);
     parts.source.use(next);
     parts.configs.replace(next.own);
-    const words = `${reloadWords({ policies, settings, needsRestart })}${reason === '' ? '' : `; ${reason}`}`;
+    const words = `${reloadText({ policies, settings, needsRestart })}${reason === '' ? '' : `; ${reason}`}`;
     parts.sink.note({ event: 'config.reloaded', by, at, reason: words });
     if (!isUnchanged)
       await parts.register.audit({ event: 'config.reloaded', subject: 'config', by, at, reason: words });
@@ -102,8 +97,8 @@ export function makeReload<Next extends NextConfig>(
       rollouts,
       warnings: [
         ...(await warnOfOrphans(parts, policies)),
-        ...[...parts.configs.statuses()].flatMap(([policy, each]) => configWords(policy, each) ?? []),
-        ...(difference === undefined ? [] : [settingsWords(difference)]),
+        ...[...parts.configs.statuses()].flatMap(([policy, each]) => configText(policy, each) ?? []),
+        ...(difference === undefined ? [] : [settingsText(difference)]),
       ],
     };
   };
@@ -147,5 +142,5 @@ async function warnOfOrphans(
   policies: ReloadChanges['policies'],
 ): Promise<readonly string[]> {
   const removed = policies.flatMap(({ kind, policy }) => (kind === 'removed' ? [policy] : []));
-  return (await store.activeRolloutIds(removed)).map(removedPolicyWords);
+  return (await store.activeRolloutIds(removed)).map(removedPolicyText);
 }

@@ -1,6 +1,6 @@
 import { runAtOnce } from '../../base/steps.ts';
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
-import { accountWords } from '../../rollout/messages/accounts.ts';
+import { accountText } from '../../rollout/messages/accounts.ts';
 import {
   type AccountMark,
   type AccountStatus,
@@ -80,7 +80,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
         event: 'rollout.foreign',
         policy: policy.name,
         rollout: id,
-        reason: accountWords(status),
+        reason: accountText(status),
       });
     }
     parts.wakeUps.wake();
@@ -111,7 +111,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
     },
     foreign: () =>
       [...judged].flatMap(([rolloutId, { policy, status }]) =>
-        needsPerson(status) ? [{ rolloutId, policy, reason: accountWords(status) }] : [],
+        needsPerson(status) ? [{ rolloutId, policy, reason: accountText(status) }] : [],
       ),
     forgetEnded: async () => {
       const known = [...judged];

@@ -1,6 +1,6 @@
 import { eachInSteps } from '../../base/steps.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
-import { joinedWords } from '../../rollout/messages/events.ts';
+import { joinedText } from '../../rollout/messages/events.ts';
 import type { Unread } from '../../rollout/messages/scans.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -93,7 +93,7 @@ async function join(
     event: 'rollout.joined',
     policy: policy.name,
     rollout: joined.rollout.id,
-    reason: joinedWords(names),
+    reason: joinedText(names),
     by: 'daemon',
   } as const;
   if ((await parts.store.join({ ...joined, events: [event] }, expectedRev, null)) !== 'saved') return false;

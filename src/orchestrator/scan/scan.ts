@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
-import { plannedWords } from '../../rollout/messages/events.ts';
-import { type NothingToDo, type ScanResult, scanWords, type Unread } from '../../rollout/messages/scans.ts';
+import { plannedText } from '../../rollout/messages/events.ts';
+import { type NothingToDo, type ScanResult, scanText, type Unread } from '../../rollout/messages/scans.ts';
 import { countSteady } from '../../rollout/model/assess-inventory.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -47,8 +47,8 @@ export async function scan(
   if (result.kind === 'outdated') return result;
   parts.sink.note(
     outcomeOf(result) === 'failed'
-      ? { event: 'scan.failed', policy: policy.name, reason: scanWords(result) }
-      : { event: 'scan.finished', policy: policy.name, result: scanWords(result) },
+      ? { event: 'scan.failed', policy: policy.name, reason: scanText(result) }
+      : { event: 'scan.finished', policy: policy.name, result: scanText(result) },
   );
   // A cancelled scan has no result.
   if (signal?.aborted === true) return result;
@@ -76,7 +76,7 @@ async function writeDown(
     policy,
     outcome: outcomeOf(result),
     at,
-    reason: scanWords(result),
+    reason: scanText(result),
     overdueAt: Math.max(tick, at + overdueAfterMs),
     ...rest,
   });
@@ -153,7 +153,7 @@ export async function startRollout(
   if (plan.hash !== planHash) return { kind: 'drifted', plan };
   const result = await begin(parts, policy, { ...ready, origin: 'operator', by, reason });
   if (result.kind !== 'started') return result;
-  parts.sink.note({ event: 'scan.finished', policy: policy.name, result: scanWords(result) });
+  parts.sink.note({ event: 'scan.finished', policy: policy.name, result: scanText(result) });
   await writeDown(parts, policy.name, result, remembered === undefined ? {} : { fleet: remembered });
   return result;
 }
@@ -240,7 +240,7 @@ async function begin(
     event: 'rollout.planned',
     policy: policy.name,
     rollout: id,
-    reason: plannedWords({ planned, targetBuild: plan.targetBuild, planHash: plan.hash, reason }),
+    reason: plannedText({ planned, targetBuild: plan.targetBuild, planHash: plan.hash, reason }),
     by,
   } as const;
   const started = { kind: 'started', rolloutId: id, planned } as const;

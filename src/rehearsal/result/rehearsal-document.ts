@@ -10,17 +10,17 @@ import {
   table,
   text,
 } from '../../rollout/report/report-document.ts';
-import { assumedWords, notPlayedWords } from './assumed-words.ts';
+import { assumedText, notPlayedText } from './assumed-text.ts';
 import {
-  clockWords,
-  endWords,
+  clockText,
+  endText,
   figureRows,
   type ShownRehearsal,
-  seedsWords,
+  seedsText,
   variantColumns,
   variantRows,
   waveRow,
-} from './rehearsal-words.ts';
+} from './rehearsal-text.ts';
 
 /** A rehearsal as a document, for an HTML page. */
 export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
@@ -30,9 +30,9 @@ export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
     ['build', targetBuild],
     ['begins', clock(rehearsal.beganAt)],
     ['collectors', `${rehearsal.planned} planned`],
-    ['played', seedsWords(result)],
-    ['assumed', assumedWords(result)],
-    ['not played', notPlayedWords],
+    ['played', seedsText(result)],
+    ['assumed', assumedText(result)],
+    ['not played', notPlayedText],
     ...figureRows(result),
   ];
   return {
@@ -46,7 +46,7 @@ export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
         rehearsal.waves.map((wave) => waveRow(wave, result)),
       ),
       heading('How it ends'),
-      ...rehearsal.ends.map((end) => text(endWords(end, result))),
+      ...rehearsal.ends.map((end) => text(endText(end, result))),
       ...heldBlocks(result),
       ...(variants.length === 0
         ? []
@@ -79,7 +79,7 @@ function timeline(result: ShownRehearsal): ChartElement {
     return { name, stretches: [range, stretch('busy', opened.afterMs.median, median)] };
   });
   return wavesChart({
-    axis: { from: beganAt, to: beganAt + lastMs, words: (at) => clockWords(at, result) },
+    axis: { from: beganAt, to: beganAt + lastMs, words: (at) => clockText(at, result) },
     lanes,
     legend: [
       { tone: 'busy', name: 'the median' },

@@ -27,7 +27,7 @@ export function gateChart(gate: GateParts, words: TimeAxis['words']): ChartEleme
   const viewBox = `0 0 ${width} ${height}`;
   return element(
     'svg',
-    { class: 'trend', viewBox, role: 'img', 'aria-label': gateCourseWords(gate, words) },
+    { class: 'trend', viewBox, role: 'img', 'aria-label': gateCourseText(gate, words) },
     ...(expect === null ? [] : [element('line', { class: 'limit', x1: 0, x2: width, y1: limit, y2: limit })]),
     element('polyline', { points: line.join(' ') }),
     ...samples.map(({ at, value, verdict }) =>
@@ -41,7 +41,7 @@ export function gateChart(gate: GateParts, words: TimeAxis['words']): ChartEleme
 }
 
 /** The chart of a gate in words. */
-export function gateCourseWords(gate: GateParts, words: TimeAxis['words']): string {
+export function gateCourseText(gate: GateParts, words: TimeAxis['words']): string {
   const { name, expect, samples } = gate;
   const [from, to] = [samples[0]?.at ?? 0, samples.at(-1)?.at ?? 0];
   const values = valuesOf(gate);

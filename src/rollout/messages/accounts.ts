@@ -1,15 +1,15 @@
 import type { RolloutFact } from '../decision/rollout-facts.ts';
 import { type ForeignAccount, matchesMin, type SampleFigures } from '../model/account.ts';
-import { makeWords } from './sentences.ts';
+import { makeText } from './sentences.ts';
 
 /** Why this daemon leaves a rollout alone, and what to do about it. */
-export const accountWords = makeWords<ForeignAccount>({
+export const accountText = makeText<ForeignAccount>({
   unknown: ({ reason }) => {
     const why = reason === '' ? '' : ` (${reason})`;
     return `its collectors are compared with those of the service, to see whether it belongs to this account${why}; none of its upgrades starts before that`;
   },
   another: (figures) =>
-    `it belongs to another account: ${figureWords(figures)}. Set service.baseUrl and the access key back to that account, or abort it`,
+    `it belongs to another account: ${figureText(figures)}. Set service.baseUrl and the access key back to that account, or abort it`,
   unclear: (figures) => {
     const { compared, matched, beganAt } = figures;
     if (beganAt !== undefined)
@@ -18,17 +18,17 @@ export const accountWords = makeWords<ForeignAccount>({
     const rotated = isOnlyFew
       ? `; if only the access key was rotated, fewer than ${matchesMin} collectors cannot show that: abort it, and start the policy again`
       : ', or abort it';
-    return `it may belong to another account: ${figureWords(figures)}. Set service.baseUrl and the access key back to those it started with${rotated}`;
+    return `it may belong to another account: ${figureText(figures)}. Set service.baseUrl and the access key back to those it started with${rotated}`;
   },
 });
 
-function figureWords({ compared, matched, renamed }: SampleFigures): string {
+function figureText({ compared, matched, renamed }: SampleFigures): string {
   if (compared === 0) return 'none of its collectors is left to compare with those of the service';
   const asShown = `of ${compared} of its collectors the service shows ${matched} under the same id and name`;
   return renamed === 0 ? asShown : `${asShown}, and ${renamed} with another name`;
 }
 
 /** Why a rollout is known to belong to this account. */
-export function tiedWords({ mark }: Extract<RolloutFact, { kind: 'accountTied' }>): string {
+export function tiedText({ mark }: Extract<RolloutFact, { kind: 'accountTied' }>): string {
   return `the account at ${mark.origin} shows its collectors under another access id or address`;
 }

@@ -2,10 +2,10 @@ import type { RolloutState } from '../../base/vocabulary.ts';
 import type { PolicyStatus } from '../../contract/admin/policies.ts';
 import type { PolicyDifference, ReloadChanges } from '../../contract/admin/reload.ts';
 import type { SettingsDifference } from '../reload/newest-config.ts';
-import { stateWords } from './sentences.ts';
+import { stateText } from './sentences.ts';
 
 /** How this daemon's config differs from those of the other daemons, and what to do; undefined if all agree. */
-export function configWords(policy: string, status: PolicyStatus['config']): string | undefined {
+export function configText(policy: string, status: PolicyStatus['config']): string | undefined {
   const have = status.others === 1 ? '1 daemon has' : `${status.others} daemons have`;
   switch (status.kind) {
     case 'agreed':
@@ -20,19 +20,19 @@ export function configWords(policy: string, status: PolicyStatus['config']): str
 }
 
 /** How this daemon's config differs from those of the others outside of the policies, and what to do. */
-export function settingsWords({ keys, others }: SettingsDifference): string {
+export function settingsText({ keys, others }: SettingsDifference): string {
   const have = others === 1 ? '1 daemon has' : `${others} daemons have`;
   return `${have} another config of ${keys.join(', ')}. The daemon that leads uses its own, so messages to receivers may be missing. Give all daemons the same config, then run upwave reload, or restart them`;
 }
 
 /** What is reported once configs agree again. */
-export const healthyConfigWords = {
+export const healthyConfigText = {
   policy: (policy: string) => `all daemons have the same config of ${policy} again`,
   settings: 'all daemons have the same config outside of the policies again',
 };
 
 /** `concurrency 50 → 5, freezes none → 2026-12-20T00:00–2027-01-04T00:00 UTC`. */
-export function differenceWords(differences: readonly PolicyDifference[]): string {
+export function differenceText(differences: readonly PolicyDifference[]): string {
   return differences
     .map(({ key, from, to }) => `${key} ${from === '' ? 'none' : from} → ${to === '' ? 'none' : to}`)
     .join(', ');
@@ -55,12 +55,12 @@ export function reloadLines(
 ): readonly ReloadLine[] {
   const lines: ReloadLine[] = policies.map(({ policy, kind, differences }) => ({
     what: kind,
-    words: kind === 'changed' ? `${policy}: ${differenceWords(differences)}` : policy,
+    words: kind === 'changed' ? `${policy}: ${differenceText(differences)}` : policy,
   }));
   const [when, follows] = stage === 'done' ? ['now', ''] : ['at once', ' would follow'];
   if (settings.length > 0) lines.push({ what: when, words: settings.join(', ') });
   for (const { rollout, followed, waiting } of rollouts) {
-    const changes = differenceWords(followed);
+    const changes = differenceText(followed);
     if (changes !== '') lines.push({ what: when, words: `${rollout}${follows}: ${changes}` });
     const keys = waiting.map(({ key }) => key).join(', ');
     if (keys !== '')
@@ -79,13 +79,13 @@ export function reloadLines(
 const wordsMax = 2_000;
 
 /** What a reload changed, for the audit. */
-export function reloadWords({
+export function reloadText({
   policies,
   settings,
   needsRestart,
 }: Pick<ReloadChanges, 'policies' | 'settings' | 'needsRestart'>): string {
   const parts = policies.map(({ policy, kind, differences }) =>
-    kind === 'changed' ? `${policy}: ${differenceWords(differences)}` : `${policy}: ${kind}`,
+    kind === 'changed' ? `${policy}: ${differenceText(differences)}` : `${policy}: ${kind}`,
   );
   if (settings.length > 0) parts.push(`changed: ${settings.join(', ')}`);
   if (needsRestart.length > 0) parts.push(`needs a restart: ${needsRestart.join(', ')}`);
@@ -94,16 +94,16 @@ export function reloadWords({
 }
 
 /** A reload removes the policy of a running rollout. */
-export function removedPolicyWords(rolloutId: string): string {
+export function removedPolicyText(rolloutId: string): string {
   return `${rolloutId} waits: its policy is no longer in the config. Put it back, or run \`upwave abort ${rolloutId}\``;
 }
 
 /** Why a rollout without a policy in the config waits, and what to do. */
-export function orphanWords(orphan: {
+export function orphanText(orphan: {
   readonly id: string;
   readonly policy: string;
   readonly state: RolloutState;
 }): string {
   const { id, policy, state } = orphan;
-  return `${id} is ${stateWords(state)}, and waits: the config has no policy called ${policy}. Its running upgrades take no slot of another policy. Put ${policy} back into the config until the rollout is over, or run \`upwave abort ${id}\``;
+  return `${id} is ${stateText(state)}, and waits: the config has no policy called ${policy}. Its running upgrades take no slot of another policy. Put ${policy} back into the config until the rollout is over, or run \`upwave abort ${id}\``;
 }

@@ -1,8 +1,8 @@
 import { someNames } from '../../base/names.ts';
 import { isRolloutEnd, type Rollout } from '../model/rollout.ts';
-import { rolloutReasonWords } from './rollout-reasons.ts';
-import { stateWords } from './sentences.ts';
-import { stratumReasonWords } from './stratum-reasons.ts';
+import { rolloutReasonText } from './rollout-reasons.ts';
+import { stateText } from './sentences.ts';
+import { stratumReasonText } from './stratum-reasons.ts';
 
 /** What is known about a loss of Redis data. */
 export interface DataLoss {
@@ -15,35 +15,33 @@ export interface DataLoss {
 }
 
 /** What Redis lost, what was stored again, and what an operator has to do. */
-export function dataLossWords({ rollouts, stopped, heldAgain }: DataLoss): string {
+export function dataLossText({ rollouts, stopped, heldAgain }: DataLoss): string {
   const active = rollouts.filter(({ state }) => !isRolloutEnd(state));
   const parts = [
     `Redis lost its data; active rollouts: ${namesOf(active.map(({ id, state }) => `${id} (${state})`))}`,
     `held again: ${namesOf(heldAgain)}`,
   ];
   if (stopped.length > 0) {
-    parts.push(`waiting for \`upwave start\`: ${someNames(stopped.map(stoppedWords))}`);
+    parts.push(`waiting for \`upwave start\`: ${someNames(stopped.map(stoppedText))}`);
   }
   return [...parts, 'the daemon plans the other policies again'].join('; ');
 }
 
 /** Why a policy whose rollout was lost does not start by itself. */
-export function needsStartWords(lost: Rollout): string {
+export function needsStartText(lost: Rollout): string {
   const { name } = lost.policy;
-  return `Redis lost its data, and ${stoppedWords(lost)}; only an operator starts it again: upwave start ${name}`;
+  return `Redis lost its data, and ${stoppedText(lost)}; only an operator starts it again: upwave start ${name}`;
 }
 
 /** Includes held strata, because the operator who starts the policy again has to hold them again. */
-function stoppedWords({ id, state, reason, waves, heldStrata }: Rollout): string {
+function stoppedText({ id, state, reason, waves, heldStrata }: Rollout): string {
   const wave = waves.find((each) => each.state === 'awaitingApproval');
-  const words = rolloutReasonWords(reason);
+  const words = rolloutReasonText(reason);
   const because = words === '' || state === 'running' || state === 'awaitingApproval' ? '' : `: ${words}`;
   return [
-    `${id} was ${stateWords(state)}${because}`,
+    `${id} was ${stateText(state)}${because}`,
     ...(state === 'running' && wave !== undefined ? [`its wave ${wave.name} waited for approval`] : []),
-    ...heldStrata.map(
-      ({ label, reason: why }) => `its stratum ${label} was held: ${stratumReasonWords(why)}`,
-    ),
+    ...heldStrata.map(({ label, reason: why }) => `its stratum ${label} was held: ${stratumReasonText(why)}`),
   ].join(', and ');
 }
 

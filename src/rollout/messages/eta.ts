@@ -4,7 +4,7 @@ import type { EtaUnknownReason } from '../../base/vocabulary.ts';
 import type { Eta } from '../../contract/admin/rollout-status.ts';
 
 /** Why the end of a rollout is unknown. */
-const etaUnknownWords: Readonly<Record<EtaUnknownReason, string>> = {
+const etaUnknownText: Readonly<Record<EtaUnknownReason, string>> = {
   account: 'this daemon may not work on its account',
   collectors: 'it waits for deferred collectors',
   ending: 'running upgrades are watched to their end',
@@ -23,12 +23,12 @@ const etaUnknownWords: Readonly<Record<EtaUnknownReason, string>> = {
 type ShowAt = (at: EpochMs) => string;
 
 /** When a rollout is expected to end. An instant is named only where the end needs no person. */
-export function etaWords(eta: Eta, showAt: ShowAt): string {
+export function etaText(eta: Eta, showAt: ShowAt): string {
   switch (eta.kind) {
     case 'at':
-      return `about ${showAt(eta.at)} ${figureWords(eta)}`;
+      return `about ${showAt(eta.at)} ${figureText(eta)}`;
     case 'afterApproval': {
-      const words = `${formatDuration(eta.durationMs)} ${figureWords(eta)}`;
+      const words = `${formatDuration(eta.durationMs)} ${figureText(eta)}`;
       if (eta.approvalAt === null) return `after approval: ${words}`;
       return `approval due ${showAt(eta.approvalAt)}, then ${words}`;
     }
@@ -37,12 +37,12 @@ export function etaWords(eta: Eta, showAt: ShowAt): string {
         ? `at the latest ${showAt(eta.at)}`
         : `about ${showAt(eta.othersAt)}, deferred collectors at the latest ${showAt(eta.at)}`;
     default:
-      return `unknown: ${etaUnknownWords[eta.reason]}`;
+      return `unknown: ${etaUnknownText[eta.reason]}`;
   }
 }
 
 /** The short form, which may follow other words. */
-export function shortEtaWords(eta: Eta, now: EpochMs, showAt: ShowAt): string {
+export function shortEtaText(eta: Eta, now: EpochMs, showAt: ShowAt): string {
   switch (eta.kind) {
     case 'at': {
       const leftMs = Math.max(1_000, eta.at - now);
@@ -54,10 +54,10 @@ export function shortEtaWords(eta: Eta, now: EpochMs, showAt: ShowAt): string {
     case 'atTheLatest':
       return `done at the latest ${showAt(eta.at)}`;
     default:
-      return `end unknown: ${etaUnknownWords[eta.reason]}`;
+      return `end unknown: ${etaUnknownText[eta.reason]}`;
   }
 }
 
-function figureWords({ plusMinusMs, requests }: Extract<Eta, { readonly requests: number }>): string {
+function figureText({ plusMinusMs, requests }: Extract<Eta, { readonly requests: number }>): string {
   return `(±${formatDuration(plusMinusMs)}), ${requests} requests`;
 }

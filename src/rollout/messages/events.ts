@@ -1,16 +1,16 @@
 import { someNames } from '../../base/names.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
-import { notRolledBackWords, rolloutReasonWords } from './rollout-reasons.ts';
+import { notRolledBackText, rolloutReasonText } from './rollout-reasons.ts';
 import { counted } from './sentences.ts';
 
 /** The reason of an event. The event names the operator in a field of its own. */
-export function eventReasonWords(reason: RolloutReason): string {
-  return reason.kind === 'asked' ? reason.words : rolloutReasonWords(reason);
+export function eventReasonText(reason: RolloutReason): string {
+  return reason.kind === 'asked' ? reason.words : rolloutReasonText(reason);
 }
 
 /** A plan was frozen. `reason`: the operator's, or empty. */
-export function plannedWords(plan: {
+export function plannedText(plan: {
   readonly planned: number;
   readonly targetBuild: string;
   readonly planHash: string;
@@ -21,29 +21,29 @@ export function plannedWords(plan: {
 }
 
 /** A rollback was planned. */
-export function rollbackPlannedWords(
+export function rollbackPlannedText(
   rollout: string,
   { toRollBack, left }: { readonly toRollBack: number; readonly left: readonly LeftBehind[] },
 ): string {
-  return `rollback of ${rollout}: ${counted(toRollBack, 'collector')}${notRolledBackWords(left)}`;
+  return `rollback of ${rollout}: ${counted(toRollBack, 'collector')}${notRolledBackText(left)}`;
 }
 
-export function joinedWords(names: readonly string[]): string {
+export function joinedText(names: readonly string[]): string {
   return `${names.length} late joiners: ${someNames(names)}`;
 }
 
-export function releasedWords(label: string, reason: RolloutReason): string {
-  const why = eventReasonWords(reason);
+export function releasedText(label: string, reason: RolloutReason): string {
+  const why = eventReasonText(reason);
   return why === '' ? label : `${label}: ${why}`;
 }
 
 /** Strata continue without a held group: `Linux / amd64: its failures were those of fields.rack=r7`. */
-export function clearedWords(strata: ReadonlyArray<{ readonly label: string }>, group: string): string {
+export function clearedText(strata: ReadonlyArray<{ readonly label: string }>, group: string): string {
   return `${strata.map(({ label }) => label).join('; ')}: all failures there have ${group}`;
 }
 
-export function gateChangeWords(gate: string, verdict: string, detail: string): string {
+export function gateChangeText(gate: string, verdict: string, detail: string): string {
   return `${gate} ${verdict}: ${detail}`;
 }
 
-export const inventoryTrustedWords = 'the inventory is plausible again';
+export const inventoryTrustedText = 'the inventory is plausible again';

@@ -2,7 +2,7 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { counted, sentence } from './sentences.ts';
 
 /** What a rollout that needs a person waits for, in a few words: `approve wave rest`, `it is held`. */
-export function dueWords(status: RolloutStatus): string {
+export function dueText(status: RolloutStatus): string {
   switch (status.headline.kind) {
     case 'needsApproval':
       if (status.state !== 'awaitingApproval') return `approve wave ${awaitedWave(status)?.name ?? ''}`;
@@ -23,17 +23,17 @@ export function dueWords(status: RolloutStatus): string {
 }
 
 /** What a rollout needs, or does, in whole sentences. */
-export function needWords(status: RolloutStatus): string {
+export function needText(status: RolloutStatus): string {
   const { headline, state, endedAt, reason, api } = status;
-  if (headline.needsPerson) return `${sentence(dueWords(status))} ${adviceWords(status)}`;
+  if (headline.needsPerson) return `${sentence(dueText(status))} ${adviceText(status)}`;
   if (headline.kind === 'waitsForService')
     return `Waits for the service. ${sentence(api?.outage?.reason ?? '')} It continues by itself.`;
   if (state === 'aborted') return sentence(`aborted ${reason}`);
-  return endedAt === null ? ongoingWords(status) : sentence(reason);
+  return endedAt === null ? ongoingText(status) : sentence(reason);
 }
 
 /** What a person does about it. */
-function adviceWords(status: RolloutStatus): string {
+function adviceText(status: RolloutStatus): string {
   const { headline, reason, planHash, buildHold, policy, rollbackId } = status;
   switch (headline.kind) {
     case 'needsApproval':
@@ -73,7 +73,7 @@ function waysOn({ verbs, buildHold }: RolloutStatus): string {
 }
 
 /** The sentence for a rollout that continues, except for a part that a person has to settle. */
-function ongoingWords({ headline, blockers, reason }: RolloutStatus): string {
+function ongoingText({ headline, blockers, reason }: RolloutStatus): string {
   const [first] = blockers;
   const settled = blockers.find(({ kind }) => kind === 'stratumHeld');
   if (settled !== undefined) return `${sentence(settled.reason)} The rest continues.`;

@@ -3,11 +3,11 @@ import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import type { ChartElement } from '../charts/chart-element.ts';
-import { gateChart, gateCourseWords } from '../charts/gate-chart.ts';
+import { gateChart, gateCourseText } from '../charts/gate-chart.ts';
 import { type ProgressPoint, progressChart } from '../charts/stacked-chart.ts';
 import { waveLanes, wavesChart } from '../charts/waves-chart.ts';
-import { starterWords, stateWords, waveStageWords } from '../messages/sentences.ts';
-import { sharedAttributeWords } from '../messages/stop-causes.ts';
+import { starterText, stateText, waveStageText } from '../messages/sentences.ts';
+import { sharedAttributeText } from '../messages/stop-causes.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { failedStates } from '../model/upgrade.ts';
@@ -47,7 +47,7 @@ export function reportDocument(input: ReportInput): ReportDocument {
   const { status } = input;
   const what = status.kind === 'rollback' ? 'Rollback' : 'Rollout';
   return {
-    title: `${what} ${status.id}: ${stateWords(status.state)}`,
+    title: `${what} ${status.id}: ${stateText(status.state)}`,
     blocks: [
       ...summary(input),
       ...waves(input),
@@ -70,12 +70,12 @@ function summary({ status, figures: { all }, madeAt, installation }: ReportInput
       `${status.fromBuilds.join(', ') || 'unknown'} → ${status.backTo.join(', ') || status.targetBuild}`,
     ],
     ['plan', status.planHash],
-    ['started', `${instant(createdAt)}, by ${starterWords(status.startedBy)}`],
+    ['started', `${instant(createdAt)}, by ${starterText(status.startedBy)}`],
     ['ended', running],
     ['took', formatDuration((endedAt ?? madeAt) - createdAt)],
-    ['outcome', `${stateWords(status.state)}${status.reason === '' ? '' : `: ${status.reason}`}`],
+    ['outcome', `${stateText(status.state)}${status.reason === '' ? '' : `: ${status.reason}`}`],
     ['collectors', `${planned} planned, ${all.ends.succeeded} succeeded, ${failed(all)} failed`],
-    ['one upgrade', durationWords(all)],
+    ['one upgrade', durationText(all)],
     ['report made', instant(madeAt)],
   ];
   return [table(['', ''], facts)];
@@ -86,12 +86,12 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
     const group = figures.waves.get(index);
     return [
       wave.name,
-      waveStageWords(wave.state, status.endedAt),
+      waveStageText(wave.state, status.endedAt),
       instant(wave.openedAt),
       instant(wave.passedAt),
       `${wave.counts.succeeded}/${wave.size}`,
       `${wave.failures} of ${wave.failuresAllowed} allowed${wave.acknowledged > 0 ? `, ${wave.acknowledged} acknowledged` : ''}`,
-      group === undefined ? '' : durationWords(group),
+      group === undefined ? '' : durationText(group),
     ];
   });
   const gates = status.waves.flatMap((wave) => wave.gates.map((gate) => gateRow(wave, gate)));
@@ -114,7 +114,7 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
 function gateTrend(gate: GateCourse): readonly Block[] {
   const named = { ...gate, name: `${gate.wave}: ${gate.name}` };
   const drawn = chart(gateChart(named, clock));
-  return drawn.length === 0 ? [] : [text(gateCourseWords(named, clock)), ...drawn];
+  return drawn.length === 0 ? [] : [text(gateCourseText(named, clock)), ...drawn];
 }
 
 /** The time each wave was open, and the part of it known as soak. */
@@ -181,7 +181,7 @@ function failures({ status }: ReportInput): readonly Block[] {
   const { sharedAttribute: shared } = status;
   return [
     heading('Failures by cause'),
-    ...(shared === null ? [] : [text(`In common: ${sharedAttributeWords(shared)}.`)]),
+    ...(shared === null ? [] : [text(`In common: ${sharedAttributeText(shared)}.`)]),
     table(['', 'collectors', 'cause', 'strata', 'such as'], rows),
   ];
 }
@@ -193,7 +193,7 @@ function strata({ figures, groups, status }: ReportInput): readonly Block[] {
     String(group.ends.succeeded),
     String(failed(group)),
     String(group.ends.withdrawn),
-    durationWords(group),
+    durationText(group),
   ]);
   const held = status.strata.held.map(({ label, reason, by, at }) => [label, instant(at), by, reason]);
   return [
@@ -229,7 +229,7 @@ function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): 
     name,
     build,
     status.waves[wave]?.name ?? '',
-    stateWords(state),
+    stateText(state),
     instant(at),
     reason,
   ]);
@@ -250,7 +250,7 @@ function failed({ ends }: GroupFigures): number {
   return sumOf(failedStates, (state) => ends[state]);
 }
 
-function durationWords({ durations }: GroupFigures): string {
+function durationText({ durations }: GroupFigures): string {
   if (durations === null) return '';
   return `median ${formatDuration(durations.medianMs)}, p95 ${formatDuration(durations.p95Ms)}`;
 }

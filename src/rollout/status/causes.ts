@@ -1,7 +1,7 @@
 import { groupBy, mostFrequent, sumOf } from '../../base/grouping.ts';
 import type { Cause, CauseGroup } from '../../contract/admin/rollout-status.ts';
 import { total } from '../decision/assess.ts';
-import { upgradeWords } from '../messages/upgrade-reasons.ts';
+import { upgradeText } from '../messages/upgrade-reasons.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import { isFailed, reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
 import { failureClassOf } from '../model/upgrade-figures.ts';
@@ -122,7 +122,7 @@ function isVariable(core: string): boolean {
 /** The sentence of a cause, shortened by what differs between its upgrades. */
 function causeText(members: readonly Upgrade[]): string {
   const shared = members
-    .map((upgrade) => wordsOf(upgradeWords(upgrade)))
+    .map((upgrade) => wordsOf(upgradeText(upgrade)))
     .reduce((a, b) => a.map((word, index) => (word === b[index] ? word : anything)));
   const text = shared.filter((word, index) => word !== anything || shared[index - 1] !== anything).join(' ');
   return text.length <= textShownMax ? text : `${text.slice(0, textShownMax - 1)}${anything}`;

@@ -1,5 +1,5 @@
 import type { ExplanationKind } from '../../base/vocabulary.ts';
-import { type UnplannedReason, unplannedWords } from '../messages/explanations.ts';
+import { type UnplannedReason, unplannedText } from '../messages/explanations.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
@@ -90,5 +90,5 @@ function stoppedOf(last: PastRecord | undefined): PastRecord['rollout'] | undefi
 
 /** An explanation without the selection's rule. */
 export function unplanned(reason: UnplannedReason): Unplanned {
-  return { kind: reason.kind, reason: unplannedWords(reason), until: null, rule: null };
+  return { kind: reason.kind, reason: unplannedText(reason), until: null, rule: null };
 }

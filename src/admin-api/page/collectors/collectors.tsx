@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Collector, call } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
 import { stateGroups } from '../parts/progress.tsx';
-import { wordsOf } from '../parts/reading.ts';
+import { problemText } from '../parts/reading.ts';
 import { type Filter, type FilterName, linkTo, replaceRoute } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
 import { Badge, counted } from '../parts/tones.tsx';
@@ -22,7 +22,7 @@ export function Collectors({ id, filter }: { readonly id: string; readonly filte
       </h2>
       <Filters id={id} filter={filter} />
       <p role="status" class="found">
-        {list.problem === '' ? foundWords(list) : <span class="error">{list.problem}</span>}
+        {list.problem === '' ? foundText(list) : <span class="error">{list.problem}</span>}
       </p>
       <VirtualList list={list} />
     </section>
@@ -38,7 +38,7 @@ interface CollectorList {
   readonly more: () => void;
 }
 
-function foundWords({ rows, total, isWhole, isReading }: CollectorList): string {
+function foundText({ rows, total, isWhole, isReading }: CollectorList): string {
   if (total !== null) return counted(total, 'collector');
   if (isWhole) return counted(rows.length, 'collector');
   return `${counted(rows.length, 'collector')} so far${isReading ? ', searching …' : ''}`;
@@ -64,7 +64,7 @@ function useCollectors(id: string, filter: Filter): CollectorList {
         setRead({ rows, total, next, isWhole: next === null, isReading: rows.length < wanted, problem: '' });
       },
       (error: unknown) => {
-        if (isCurrent) setRead({ ...read, isReading: false, problem: wordsOf(error) });
+        if (isCurrent) setRead({ ...read, isReading: false, problem: problemText(error) });
       },
     );
     return () => {

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { needWords } from '../../../rollout/messages/needs.ts';
+import { needText } from '../../../rollout/messages/needs.ts';
 import { call, type Policies, type Rollout } from '../parts/call.ts';
 import { heardAt, policies, rollouts } from '../parts/live.ts';
-import { byNeed, currentWave, endWords } from '../parts/needs.ts';
+import { byNeed, currentWave, endText } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
@@ -146,10 +146,10 @@ function PolicyRow({ policy, rollout, scan }: Row) {
         )}
         <div>
           <dt>Done</dt>
-          <dd>{endWords(rollout)}</dd>
+          <dd>{endText(rollout)}</dd>
         </div>
       </dl>
-      <p class="need">{needWords(rollout)}</p>
+      <p class="need">{needText(rollout)}</p>
       {due === undefined ? null : (
         <div class="verbs">
           <button type="button" class="primary" onClick={() => askVerb(due, rollout)}>

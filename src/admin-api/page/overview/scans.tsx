@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
-import { planWords } from '../../../rollout/messages/plans.ts';
+import { planText } from '../../../rollout/messages/plans.ts';
 import { sentence } from '../../../rollout/messages/sentences.ts';
 import { type AnswerOf, call, type Policies } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
@@ -47,7 +47,7 @@ export function PolicyScans() {
   );
 }
 
-const configWords = {
+const configText = {
   outdated: (others: number) => `This daemon has an older config than ${others} other(s): they scan. `,
   newest: (others: number) => `${others} other daemon(s) have another config: this one scans. `,
   superseded: () => 'Limits of the running rollout come from a newer config which no running daemon has. ',
@@ -61,7 +61,7 @@ function ScanRow({ policy, lastScan, nextScanAt, config }: Policy) {
         <bdi>{policy}</bdi>
       </b>
       <span>
-        {kind === 'agreed' ? null : <span class="late">{configWords[kind](others)}</span>}
+        {kind === 'agreed' ? null : <span class="late">{configText[kind](others)}</span>}
         {lastScan?.outcome === 'failed' ? <Badge name="failed" /> : null}{' '}
         {lastScan === null ? 'no scan yet' : lastScan.reason}{' '}
         <span class="quiet">
@@ -103,7 +103,7 @@ function askStart(policy: string): void {
 function planLines(preview: AnswerOf<'previewStart'>): readonly (string | null)[] {
   const { leftOut, window, approval } = preview;
   return [
-    sentence(planWords(preview)),
+    sentence(planText(preview)),
     ...leftOut.map(({ reason, count }) => `${count} left out: ${reason}.`),
     window.isOpen ? null : `Nothing starts before the window opens: ${window.reason}.`,
     approval ? 'The plan then waits for your approval.' : 'Upgrades start immediately.',

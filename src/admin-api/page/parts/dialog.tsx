@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { me } from './live.ts';
-import { wordsOf } from './reading.ts';
+import { problemText } from './reading.ts';
 
 /** A question before anything is sent. Its numbers are those of the moment in which it was opened. */
 export interface Question {
@@ -82,7 +82,7 @@ function Dialog({
     try {
       await step();
     } catch (error) {
-      setProblem(wordsOf(error));
+      setProblem(problemText(error));
       setState(otherwise);
     }
   };

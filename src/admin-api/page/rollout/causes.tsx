@@ -1,6 +1,6 @@
 import type { Cause, CauseGroup } from '../../../contract/admin/rollout-status.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
-import { sharedAttributeWords, unweighedWords } from '../../../rollout/messages/stop-causes.ts';
+import { sharedAttributeText, unweighedText } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import type { Rollout } from '../parts/call.ts';
@@ -23,7 +23,7 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
       <h2 id="causes">Causes</h2>
       {rollout.sharedAttribute === null ? null : (
         <p class="note bad">
-          {capitalized(sharedAttributeWords(rollout.sharedAttribute))}.{' '}
+          {capitalized(sharedAttributeText(rollout.sharedAttribute))}.{' '}
           <a
             href={linkTo.collectors(rollout.id, {
               attributes: formatAttributes(rollout.sharedAttribute.attributes),
@@ -41,7 +41,7 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
         </p>
       )}
       {rollout.unweighedFields.length === 0 || rollout.sharedAttribute !== null ? null : (
-        <p class="quiet small">{unweighedWords(rollout.unweighedFields)}.</p>
+        <p class="quiet small">{unweighedText(rollout.unweighedFields)}.</p>
       )}
       {rollout.causes.map(({ of: group, total, causes, others }) => (
         <div key={group}>

@@ -1,4 +1,4 @@
-import { needWords } from '../../../rollout/messages/needs.ts';
+import { needText } from '../../../rollout/messages/needs.ts';
 import { call } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
 
@@ -42,7 +42,7 @@ export function RolloutView({ id }: { readonly id: string }) {
         class={rollout.headline.needsPerson ? 'card now needs' : 'card now'}
         aria-label="What to do now"
       >
-        <p class="need">{needWords(rollout)}</p>
+        <p class="need">{needText(rollout)}</p>
         <VerbButtons rollout={rollout} />
         <Bar counts={rollout.counts} size={rollout.planned} />
         <Key counts={rollout.counts} rolloutId={id} />

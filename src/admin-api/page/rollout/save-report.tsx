@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { call } from '../parts/call.ts';
-import { wordsOf } from '../parts/reading.ts';
+import { problemText } from '../parts/reading.ts';
 
 const formats = {
   html: { label: 'HTML', type: 'text/html' },
@@ -13,7 +13,7 @@ export function SaveReport({ id }: { readonly id: string }) {
   const [problem, setProblem] = useState('');
   const save = (format: Format): void => {
     setProblem('');
-    download(id, format).catch((error: unknown) => setProblem(`No report: ${wordsOf(error)}.`));
+    download(id, format).catch((error: unknown) => setProblem(`No report: ${problemText(error)}.`));
   };
   return (
     <p class="verbs">

@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { consequenceWords } from '../../../rollout/messages/consequences.ts';
+import { consequenceText } from '../../../rollout/messages/consequences.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { call, type Rollout, type Verb, type Wave } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
-import { timeWords } from '../parts/time.tsx';
+import { timeText } from '../parts/time.tsx';
 import { makeRollbackPreview } from './rollback-preview.tsx';
 
 const stopping: readonly Verb[] = ['abort', 'rollback'];
@@ -59,10 +59,10 @@ export function askVerb(verb: Verb, rollout: Rollout): void {
   const { form, send, prepare, typed } = deeds[verb](rollout);
   const reader = {
     now: Date.now(),
-    showAt: (at: number) => timeWords(at),
+    showAt: (at: number) => timeText(at),
     choosesFailures: failureClassesOf(rollout).length > 1,
   };
-  const consequences = consequenceWords(verb, rollout, reader);
+  const consequences = consequenceText(verb, rollout, reader);
   const label = labelOf(verb, rollout);
   ask({
     title: `${capitalized(label)}: ${rollout.id}`,
@@ -74,7 +74,7 @@ export function askVerb(verb: Verb, rollout: Rollout): void {
         {form}
       </>
     ),
-    outdated: () => outdatedWords(verb, rollout),
+    outdated: () => outdatedText(verb, rollout),
     ...(typed && { typed: rollout.policy }),
     ...(prepare && { prepare }),
     send: async (reason) => tookPlace(await send(reason)),
@@ -82,7 +82,7 @@ export function askVerb(verb: Verb, rollout: Rollout): void {
 }
 
 /** Why the dialog is outdated: somebody else acted, or the rollout continued. */
-function outdatedWords(verb: Verb, before: Rollout): string {
+function outdatedText(verb: Verb, before: Rollout): string {
   const now = rollouts.value.find(({ id }) => id === before.id);
   if (now === undefined) return '';
   const isLegal = now.verbs.includes(verb);

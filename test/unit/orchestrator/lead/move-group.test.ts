@@ -5,7 +5,7 @@ import { makeSharedAttributes } from '../../../../src/orchestrator/records/share
 import { addLateJoiners } from '../../../../src/orchestrator/scan/late-joiners.ts';
 import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
 import type { MemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
-import { rolloutReasonWords } from '../../../../src/rollout/messages/rollout-reasons.ts';
+import { rolloutReasonText } from '../../../../src/rollout/messages/rollout-reasons.ts';
 import type { Isolation } from '../../../../src/rollout/model/policy.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { aFleet, aPolicy } from '../../../support/builders.ts';
@@ -138,7 +138,7 @@ describe('collectors that are held by a shared attribute', () => {
     await lead();
     const rollout = await store.loadRollout(id);
     expect(rollout?.state).toBe('held');
-    expect(rollout && rolloutReasonWords(rollout.reason)).toContain(
+    expect(rollout && rolloutReasonText(rollout.reason)).toContain(
       'all 12 failures have fields.rack=r1 (12 of 12 there, 0 of 48 elsewhere)',
     );
   });

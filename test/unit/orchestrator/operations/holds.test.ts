@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { hold, listHolds, release } from '../../../../src/orchestrator/operations/holds.ts';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
-import { holdNoteWords, unknownSubjectWords } from '../../../../src/rollout/messages/hold-command-notes.ts';
+import { holdNoteText, unknownSubjectText } from '../../../../src/rollout/messages/hold-command-notes.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
@@ -70,7 +70,7 @@ describe('hold of a build', () => {
     expect(await holdOf('19.455-22')).toMatchObject({ kind: 'done', note });
     expect((await house.register.holds()).builds.map(({ build }) => build)).toEqual(['19.455-22']);
     const seenAt = new Date(t).toISOString();
-    expect(holdNoteWords(note)).toBe(
+    expect(holdNoteText(note)).toBe(
       `the service did not offer this build at the last scan (${seenAt}); did you mean "19.455-2", "19.441-2"?`,
     );
   });
@@ -100,9 +100,7 @@ describe('hold of a collector', () => {
     });
     const why = { kind: 'unknown', subject: 'WEB-1', nearest: ['web-1.example.com'] } as const;
     expect(await holdOf('WEB-1')).toEqual({ kind: 'unknown', why });
-    expect(unknownSubjectWords(why)).toMatch(
-      /^WEB-1 is not a build.*; did you mean "web-1\.example\.com"\?$/,
-    );
+    expect(unknownSubjectText(why)).toMatch(/^WEB-1 is not a build.*; did you mean "web-1\.example\.com"\?$/);
   });
 
   it('keeps its name, and can be released by it when no plan has it any more', async () => {

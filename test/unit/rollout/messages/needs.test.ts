@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
-import { dueWords, needWords } from '../../../../src/rollout/messages/needs.ts';
+import { dueText, needText } from '../../../../src/rollout/messages/needs.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
 
@@ -33,7 +33,7 @@ describe('what a rollout needs from a person', () => {
     ],
   ])('is named in a few words, and with what to do about it: %s %o', (kind, changes, due, advice) => {
     const status = { ...aRolloutStatus(), ...changes, headline: { kind, needsPerson: true } };
-    expect(dueWords(status)).toBe(due);
-    expect(needWords(status)).toBe(`${due.charAt(0).toUpperCase()}${due.slice(1)}. ${advice}`);
+    expect(dueText(status)).toBe(due);
+    expect(needText(status)).toBe(`${due.charAt(0).toUpperCase()}${due.slice(1)}. ${advice}`);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { refusalWords } from '../../../../src/rollout/messages/refusals.ts';
+import { refusalText } from '../../../../src/rollout/messages/refusals.ts';
 import { findStratum } from '../../../../src/rollout/model/plan-groups.ts';
 import { isRolloutEnd, type RolloutState, rolloutStates } from '../../../../src/rollout/model/rollout.ts';
 import {
@@ -64,7 +64,7 @@ describe('the verbs of an operator', () => {
       fc.property(verbSituations, fc.constantFrom(...rolloutVerbs), (of, verb) => {
         const asked = asShown(of, verb);
         const judgement = judgeVerb(of, asked, words);
-        if (judgement.kind === 'refused') expect(refusalWords(judgement.refusal).length).toBeGreaterThan(5);
+        if (judgement.kind === 'refused') expect(refusalText(judgement.refusal).length).toBeGreaterThan(5);
         if (judgement.kind !== 'change') return;
         changes += 1;
         expect(isRolloutEnd(of.rollout.state) && verb !== 'rollback' && verb !== 'retry').toBe(false);

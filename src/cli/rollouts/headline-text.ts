@@ -1,17 +1,17 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { dueWords } from '../../rollout/messages/needs.ts';
-import { stateWords } from '../../rollout/messages/sentences.ts';
+import { dueText } from '../../rollout/messages/needs.ts';
+import { stateText } from '../../rollout/messages/sentences.ts';
 import { isHeadline } from '../../rollout/status/headline.ts';
 
 /** The action that is due, or what the rollout does: `NEEDS YOU: approve wave rest`, `RUNNING wave 2/3 early`. */
-export function headlineWords(status: RolloutStatus): string {
+export function headlineText(status: RolloutStatus): string {
   const { headline, waves } = status;
-  if (headline.needsPerson) return `NEEDS YOU: ${toPrintable(dueWords(status))}`;
+  if (headline.needsPerson) return `NEEDS YOU: ${toPrintable(dueText(status))}`;
   const index = waves.findIndex(({ state }) => state !== 'passed');
   const wave = status.endedAt === null ? waves[index] : undefined;
   const where = wave === undefined ? '' : ` wave ${index + 1}/${waves.length} ${toPrintable(wave.name)}`;
-  return `${stateWords(headline.kind).toUpperCase()}${where}`;
+  return `${stateText(headline.kind).toUpperCase()}${where}`;
 }
 
 /** Yellow where a person is needed, red where something went wrong. */

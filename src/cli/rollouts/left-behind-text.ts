@@ -3,7 +3,7 @@ import { leftBehindLine } from '../../rollout/messages/rollback-previews.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 
 /** Collectors that a rollback does not roll back: a line with the total, and one for each reason with some names. */
-export function leftBehindWords({
+export function leftBehindText({
   kind,
   leftBehind,
   targetBuild,

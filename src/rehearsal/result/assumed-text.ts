@@ -2,31 +2,31 @@ import { formatDuration } from '../../base/time.ts';
 import type { Selector } from '../../rollout/model/policy.ts';
 import type { Disturbance } from '../world/virtual-budget.ts';
 import type { Approval, Break, WhatIf } from '../world/what-if.ts';
-import { clockWords, type ShownRehearsal } from './rehearsal-words.ts';
+import { clockText, type ShownRehearsal } from './rehearsal-text.ts';
 
 /** What a rehearsal does not simulate. */
-export const notPlayedWords = 'late joiners, collectors that leave, other policies';
+export const notPlayedText = 'late joiners, collectors that leave, other policies';
 
 /** The assumptions of the rehearsal: about upgrades, the build, the service, gates and people. */
-export function assumedWords(result: ShownRehearsal): string {
+export function assumedText(result: ShownRehearsal): string {
   const { whatIf } = result;
   const gates = Object.entries(whatIf.gates).filter(([, word]) => word !== 'pass');
   return [
-    courseWords(whatIf),
-    ...whatIf.breaks.map(breakWords),
-    ...whatIf.disturbances.map((each) => disturbanceWords(each, result)),
+    courseText(whatIf),
+    ...whatIf.breaks.map(breakText),
+    ...whatIf.disturbances.map((each) => disturbanceText(each, result)),
     ...gates.map(([name, word]) => `gate ${name}: ${word}`),
-    ...(whatIf.approval.kind === 'atOnce' ? [] : [approvalWords(whatIf.approval)]),
+    ...(whatIf.approval.kind === 'atOnce' ? [] : [approvalText(whatIf.approval)]),
   ].join('; ');
 }
 
-function courseWords({ durations, failures }: WhatIf): string {
+function courseText({ durations, failures }: WhatIf): string {
   const { medianMs, p95Ms } = durations;
   return `an upgrade takes ${formatDuration(medianMs)} (p95 ${formatDuration(p95Ms)}); ${percent(failures.once)} fail once, ${percent(failures.always)} always`;
 }
 
-function breakWords({ match, share, how, afterMs }: Break): string {
-  const whom = match === undefined ? 'the collectors' : matchWords(match);
+function breakText({ match, share, how, afterMs }: Break): string {
+  const whom = match === undefined ? 'the collectors' : matchText(match);
   const what = {
     fails: 'fail',
     neverReturns: 'never return',
@@ -36,7 +36,7 @@ function breakWords({ match, share, how, afterMs }: Break): string {
 }
 
 /** `osName=Windows*, fields.rack=r7` */
-function matchWords({ fields = {}, ...keys }: Selector): string {
+function matchText({ fields = {}, ...keys }: Selector): string {
   const all = [
     ...Object.entries(keys),
     ...Object.entries(fields).map(([name, values]) => [`fields.${name}`, values] as const),
@@ -44,12 +44,12 @@ function matchWords({ fields = {}, ...keys }: Selector): string {
   return all.map(([key, values]) => `${key}=${[values].flat().join('|')}`).join(', ');
 }
 
-function disturbanceWords({ from, to, requestsPerSecond }: Disturbance, result: ShownRehearsal): string {
+function disturbanceText({ from, to, requestsPerSecond }: Disturbance, result: ShownRehearsal): string {
   const what = requestsPerSecond === 0 ? 'no answer' : `${requestsPerSecond} requests/s`;
-  return `${what} from ${clockWords(from, result)} to ${clockWords(to, result)}`;
+  return `${what} from ${clockText(from, result)} to ${clockText(to, result)}`;
 }
 
-function approvalWords(approval: Exclude<Approval, { kind: 'atOnce' }>): string {
+function approvalText(approval: Exclude<Approval, { kind: 'atOnce' }>): string {
   if (approval.kind === 'never') return 'nobody approves';
   const twoDigits = (value: number) => String(value).padStart(2, '0');
   return `approval at ${twoDigits(Math.floor(approval.minute / 60))}:${twoDigits(approval.minute % 60)}`;

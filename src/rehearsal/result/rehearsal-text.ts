@@ -1,6 +1,6 @@
 import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
 import { dayMs, findTimeZone, utc } from '../../base/time-zone.ts';
-import { counted, stateWords } from '../../rollout/messages/sentences.ts';
+import { counted, stateText } from '../../rollout/messages/sentences.ts';
 import type { WhatIf } from '../world/what-if.ts';
 import { settledWithin } from './is-settled.ts';
 import type { Range, Rehearsal, RehearsedEnd, RehearsedWave, WaveInstants } from './rehearsal.ts';
@@ -25,19 +25,19 @@ export interface ShownRehearsal {
 }
 
 /** `median 12, p95 30, worst 41`. */
-function rangeWords({ median, p95, worst }: Range, write = String as (value: number) => string): string {
+function rangeText({ median, p95, worst }: Range, write = String as (value: number) => string): string {
   return `median ${write(median)}, p95 ${write(p95)}, worst ${write(worst)}`;
 }
 
 /** `200 seeds`, or why fewer than requested were simulated. */
-export function seedsWords({ seedsAsked, rehearsal: { seeds } }: ShownRehearsal): string {
+export function seedsText({ seedsAsked, rehearsal: { seeds } }: ShownRehearsal): string {
   if (seeds === seedsAsked) return counted(seeds, 'seed');
   const percent = settledWithin * 100;
   return `${seeds} of ${seedsAsked} seeds: all end for one reason, and medians and percentiles are known to ${percent}%`;
 }
 
 /** `02:15`, or `+1d 02:15` on a later day than the start, in the policy's time zone. */
-export function clockWords(at: EpochMs, { timeZone, rehearsal }: ShownRehearsal): string {
+export function clockText(at: EpochMs, { timeZone, rehearsal }: ShownRehearsal): string {
   const zone = findTimeZone(timeZone) ?? utc;
   const local = zone.localOf(at);
   const days = Math.floor(local / dayMs) - Math.floor(zone.localOf(rehearsal.beganAt) / dayMs);
@@ -46,41 +46,41 @@ export function clockWords(at: EpochMs, { timeZone, rehearsal }: ShownRehearsal)
 }
 
 /** When a wave opened or passed: `02:15 to 02:40`, with the share of seeds that reached it if not all did. */
-function instantWords({ seeds, afterMs }: WaveInstants, result: ShownRehearsal): string {
+function instantText({ seeds, afterMs }: WaveInstants, result: ShownRehearsal): string {
   if (afterMs === null) return 'never';
-  const clock = (ms: DurationMs) => clockWords(result.rehearsal.beganAt + ms, result);
+  const clock = (ms: DurationMs) => clockText(result.rehearsal.beganAt + ms, result);
   const [from, to] = [clock(afterMs.p5), clock(afterMs.p95)];
   const words = from === to ? from : `${from} to ${to}`;
-  return seeds === result.rehearsal.seeds ? words : `${words} (${percentWords(seeds, result)})`;
+  return seeds === result.rehearsal.seeds ? words : `${words} (${percentText(seeds, result)})`;
 }
 
 export function waveRow(wave: RehearsedWave, result: ShownRehearsal): readonly string[] {
-  return [wave.name, String(wave.size), instantWords(wave.opened, result), instantWords(wave.passed, result)];
+  return [wave.name, String(wave.size), instantText(wave.opened, result), instantText(wave.passed, result)];
 }
 
 /** `held in 40 % of the seeds: wave canary: 1 failure, 0 allowed`. */
-export function endWords({ state, reason, seeds }: RehearsedEnd, result: ShownRehearsal): string {
-  const name = state === 'running' ? 'rests with a wave open' : stateWords(state);
-  return `${name} in ${percentWords(seeds, result)} of the seeds: ${reason}`;
+export function endText({ state, reason, seeds }: RehearsedEnd, result: ShownRehearsal): string {
+  const name = state === 'running' ? 'rests with a wave open' : stateText(state);
+  return `${name} in ${percentText(seeds, result)} of the seeds: ${reason}`;
 }
 
 export function figureRows(result: ShownRehearsal): ReadonlyArray<readonly [string, string]> {
   const { rehearsal } = result;
   const percent = (value: number) => `${value}%`;
   return [
-    ['harmed', harmedWords(rehearsal)],
-    ['others done', rangeWords(rehearsal.othersDone, percent)],
-    ['others failed', rangeWords(rehearsal.othersFailed)],
-    ...(rehearsal.rolledBack.worst === 0 ? [] : [['rolled back', rangeWords(rehearsal.rolledBack)] as const]),
-    ['took', rangeWords(rehearsal.tookMs, formatDuration)],
-    ['end', rangeWords(rehearsal.tookMs, (ms) => clockWords(rehearsal.beganAt + ms, result))],
-    ['requests', rangeWords(rehearsal.requests)],
+    ['harmed', harmedText(rehearsal)],
+    ['others done', rangeText(rehearsal.othersDone, percent)],
+    ['others failed', rangeText(rehearsal.othersFailed)],
+    ...(rehearsal.rolledBack.worst === 0 ? [] : [['rolled back', rangeText(rehearsal.rolledBack)] as const]),
+    ['took', rangeText(rehearsal.tookMs, formatDuration)],
+    ['end', rangeText(rehearsal.tookMs, (ms) => clockText(rehearsal.beganAt + ms, result))],
+    ['requests', rangeText(rehearsal.requests)],
   ];
 }
 
-function harmedWords({ harmed, broken }: Rehearsal): string {
+function harmedText({ harmed, broken }: Rehearsal): string {
   if (broken.worst === 0) return 'none, because the build is assumed to break no collector';
-  return `${rangeWords(harmed)} of ${broken.median} that the build breaks`;
+  return `${rangeText(harmed)} of ${broken.median} that the build breaks`;
 }
 
 export const variantColumns = ['policy', 'harmed', 'p95', 'others done', 'took'] as const;
@@ -103,6 +103,6 @@ export function variantRows({
   ]);
 }
 
-function percentWords(seeds: number, { rehearsal }: ShownRehearsal): string {
+function percentText(seeds: number, { rehearsal }: ShownRehearsal): string {
   return `${Math.round((seeds / rehearsal.seeds) * 1_000) / 10}%`;
 }

@@ -4,12 +4,12 @@ import type { WindowStatus } from '../../contract/admin/status-parts.ts';
 import { showInstant, showInstantIn } from '../shell/show-instant.ts';
 
 /** When upgrades may start, in words: `open until 05:00 Europe/Berlin (1h12m)`. */
-export function windowWords(window: WindowStatus, now: EpochMs): string {
+export function windowText(window: WindowStatus, now: EpochMs): string {
   const ownZones = window.ownZones ? "; by each collector's own time zone" : '';
-  return `${openWords(window, now)}${ownZones}`;
+  return `${openText(window, now)}${ownZones}`;
 }
 
-function openWords({ isOpen, until, reason, timeZone }: WindowStatus, now: EpochMs): string {
+function openText({ isOpen, until, reason, timeZone }: WindowStatus, now: EpochMs): string {
   const change =
     until === null
       ? null
@@ -19,7 +19,7 @@ function openWords({ isOpen, until, reason, timeZone }: WindowStatus, now: Epoch
 }
 
 /** Why no requests are being sent, since when, and until when. */
-export function outageWords(outage: Outage, now: EpochMs): string {
+export function outageText(outage: Outage, now: EpochMs): string {
   const { kind, reason, detail, since, until } = outage;
   const began = since === null ? '' : ` since ${showInstant(since, now)}`;
   const what = detail === null ? '' : ` (${detail.replace(/\.$/, '')})`;

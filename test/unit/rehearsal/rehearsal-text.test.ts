@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
-import { assumedWords } from '../../../src/rehearsal/result/assumed-words.ts';
+import { assumedText } from '../../../src/rehearsal/result/assumed-text.ts';
 import { summarize } from '../../../src/rehearsal/result/rehearsal.ts';
 import {
   figureRows,
   type ShownRehearsal,
-  seedsWords,
+  seedsText,
   variantRows,
-} from '../../../src/rehearsal/result/rehearsal-words.ts';
+} from '../../../src/rehearsal/result/rehearsal-text.ts';
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
 import { aSeedResult, aWhatIf } from '../../support/builders/rehearsal-builders.ts';
 import { startedAt } from '../../support/builders.ts';
@@ -42,7 +42,7 @@ describe('the words of a rehearsal', () => {
       gates: { 'go-live': 'hold', metrics: 'pass' },
       approval: { kind: 'at', minute: 8 * 60 + 5, timeZone: 'UTC' },
     };
-    expect(assumedWords(aShown({ whatIf })).split('; ')).toEqual([
+    expect(assumedText(aShown({ whatIf })).split('; ')).toEqual([
       'an upgrade takes 5m (p95 20m)',
       '3% fail once, 0.5% always',
       '40% of osName=Windows* never return',
@@ -53,14 +53,14 @@ describe('the words of a rehearsal', () => {
       'gate go-live: hold',
       'approval at 08:05',
     ]);
-    expect(assumedWords(aShown({ whatIf: { ...calm, approval: { kind: 'never' } } }))).toMatch(
+    expect(assumedText(aShown({ whatIf: { ...calm, approval: { kind: 'never' } } }))).toMatch(
       /; nobody approves$/,
     );
   });
 
   it('show that fewer seeds than requested were played, and why', () => {
-    expect(seedsWords(aShown({}))).toBe('1 seed');
-    expect(seedsWords(aShown({ seedsAsked: 200 }))).toBe(
+    expect(seedsText(aShown({}))).toBe('1 seed');
+    expect(seedsText(aShown({ seedsAsked: 200 }))).toBe(
       '1 of 200 seeds: all end for one reason, and medians and percentiles are known to 2%',
     );
   });
