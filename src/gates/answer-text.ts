@@ -38,7 +38,7 @@ function describeConnect(cause: unknown): string {
 }
 
 /** Describes a status that is no result of a probe; undefined for a 2xx. */
-export function refusal(status: number): string | undefined {
+export function statusProblem(status: number): string | undefined {
   if (status >= 200 && status <= 299) return undefined;
   if (status >= 300 && status <= 399)
     return `answered ${status}: redirects are not followed, set the final URL`;

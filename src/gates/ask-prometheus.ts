@@ -5,7 +5,7 @@ import type { SingleRequest } from '../http/request-once.ts';
 import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
 import { writeExpectation, writeGateValue } from '../rollout/messages/gates.ts';
 import type { GateRule } from '../rollout/model/policy.ts';
-import { refusal, type SafeText } from './answer-text.ts';
+import { type SafeText, statusProblem } from './answer-text.ts';
 
 type PrometheusGate = Extract<GateRule, { kind: 'prometheus' }>;
 
@@ -77,7 +77,7 @@ function refusedAnswer(answer: RawAnswer, body: unknown, safeText: SafeText): st
   const words = [errorType, reason].filter((part) => part !== undefined && part !== '').join(': ');
   const isRedirect = answer.status >= 300 && answer.status <= 399;
   if (parsed.success && !isRedirect) return words === '' ? 'an error without a reason' : safeText(words);
-  return refusal(answer.status);
+  return statusProblem(answer.status);
 }
 
 function answerOfVector(gate: PrometheusGate, vector: readonly unknown[], safeText: SafeText): GateAnswer {

@@ -6,7 +6,16 @@ import { Collectors } from './collectors/collectors.tsx';
 import { Overview } from './overview/overview.tsx';
 import { token } from './parts/call.ts';
 import { OpenDialog } from './parts/dialog.tsx';
-import { connection, follow, heardAt, isStale, keepToken, me, rollouts, signOut } from './parts/live.ts';
+import {
+  connection,
+  followDaemon,
+  heardAt,
+  isStale,
+  keepToken,
+  me,
+  rollouts,
+  signOut,
+} from './parts/live.ts';
 import { titleOf } from './parts/needs.ts';
 import { showOnlyPrintable } from './parts/printable.ts';
 import { followRoute, linkTo, type Route, route } from './parts/route.ts';
@@ -144,5 +153,5 @@ function SignIn() {
 
 showOnlyPrintable();
 followRoute();
-void follow();
+void followDaemon();
 render(<Page />, document.getElementById('page') ?? document.body);

@@ -4,7 +4,7 @@ import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type Overlap, type PolicyClaim } from '../../rollout/planning/overlap.ts';
 import { compileMatch } from '../../rollout/planning/selector.ts';
-import { unselected } from './plan-figures.ts';
+import { unselectedReasons } from './plan-figures.ts';
 import type { PolicyPlan } from './read-plans.ts';
 import { overlapText } from './render-plan.ts';
 
@@ -71,6 +71,6 @@ function claimOf({ policy, reading }: PolicyPlan): FleetClaim | undefined {
   if (reading.kind === 'noTarget') return undefined;
   const { waves, leftOut } = reading.plan;
   const planned = waves.flatMap(({ members }) => members.map(({ collector }) => collector));
-  const others = leftOut.filter(({ kind }) => !unselected.has(kind)).map(({ collector }) => collector);
+  const others = leftOut.filter(({ kind }) => !unselectedReasons.has(kind)).map(({ collector }) => collector);
   return { policy: policy.name, members: [...planned, ...others] };
 }

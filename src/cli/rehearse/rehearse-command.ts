@@ -5,7 +5,7 @@ import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
 import type { Scene, SeedResult } from '../../rehearsal/play/play-seed.ts';
 import { isSettled } from '../../rehearsal/result/is-settled.ts';
 import { heldPercent, isMet, type Limit, LimitError, parseLimit } from '../../rehearsal/result/limit.ts';
-import { summarize } from '../../rehearsal/result/rehearsal.ts';
+import { summarizeSeeds } from '../../rehearsal/result/rehearsal.ts';
 import { rehearsalDocument } from '../../rehearsal/result/rehearsal-document.ts';
 import type { RehearsedVariant, ShownRehearsal } from '../../rehearsal/result/rehearsal-text.ts';
 import { variantsOf } from '../../rehearsal/result/variants.ts';
@@ -89,14 +89,14 @@ async function play(
   const few = seeds.slice(0, Math.max(1, Math.floor(count / variantSeedsShare)));
   try {
     const results = await playUntilSettled(pool, policy, seeds);
-    const rehearsal = summarize(results, scene.beganAt);
+    const rehearsal = summarizeSeeds(results, scene.beganAt);
     if (!isVaried || rehearsal.harmed.worst === 0) return { rehearsal, variants: [] };
     // All variants play the same seeds. The unchanged policy comes first.
     const variants: RehearsedVariant[] = [
-      { name: 'as it is', rehearsal: summarize(results.slice(0, few.length), scene.beganAt) },
+      { name: 'as it is', rehearsal: summarizeSeeds(results.slice(0, few.length), scene.beganAt) },
     ];
     for (const { name, policy: variant } of variantsOf(policy, scene.snapshot.collectors))
-      variants.push({ name, rehearsal: summarize(await pool.play(variant, few), scene.beganAt) });
+      variants.push({ name, rehearsal: summarizeSeeds(await pool.play(variant, few), scene.beganAt) });
     return { rehearsal, variants };
   } finally {
     pool.close();

@@ -5,7 +5,7 @@ import type { Sent, SignedOut } from './answer-reader.ts';
 import type { Move } from './moved-base-url.ts';
 import type { Leaving, Place, RequestSender } from './request-sender.ts';
 import type { ServiceAddresses } from './service-addresses.ts';
-import { failed, type ServiceCall } from './service-call.ts';
+import { failedAnswer, type ServiceCall } from './service-call.ts';
 import type { ServiceSession } from './service-sessions.ts';
 import { unlessAborted } from './take-grant.ts';
 
@@ -51,8 +51,8 @@ export function makeTakePlace(parts: {
   ) => {
     const session = addresses.current();
     const entry = await unlessAborted(session.gate.enter(call.signal), call.signal);
-    if (entry === undefined) return failed({ kind: 'cancelled', sent: false });
-    if (entry.kind === 'failed') return failed(entry.failure);
+    if (entry === undefined) return failedAnswer({ kind: 'cancelled', sent: false });
+    if (entry.kind === 'failed') return failedAnswer(entry.failure);
     const leaveGate = (result?: Answer<unknown> | Move | SignedOut): void => {
       if (entry.kind === 'signIn') entry.done(result?.ok === false ? result.failure : undefined);
     };

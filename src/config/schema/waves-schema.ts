@@ -5,7 +5,7 @@ import { quote } from '../source/config-error.ts';
 import { defaultDataFlow, GatesSchema } from './gates-schema.ts';
 import { MatchSchema } from './selection-schema.ts';
 import {
-  duration,
+  durationSchema,
   partOf,
   shortName,
   uniqueNames,
@@ -22,7 +22,7 @@ const Wave = z
         'How many collectors: a count, a percentage of the plan (rounded up), or "1 per stratum". The last wave takes the remaining ones and has no size or 100%.',
       ),
     match: MatchSchema.exactOptional(),
-    soak: duration('0s')
+    soak: durationSchema('0s')
       .exactOptional()
       .describe(
         "How long the wave's collectors must stay healthy before the next wave opens. The default is 30m, in the last wave 0s.",

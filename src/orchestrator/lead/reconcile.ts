@@ -13,7 +13,7 @@ import type { BackgroundTasks, Fence } from '../ports/leader.ts';
 import { saveRolloutFact, waitForLeavingCreates } from '../records/change-rollout.ts';
 import { loadRolloutView, withSharedAttribute } from '../records/read-records.ts';
 import { checkInventory } from '../watch/judge-inventory.ts';
-import { type AdmitParts, type Admitted, admit } from './admit.ts';
+import { type AdmitParts, type Admitted, admitCollectors } from './admit.ts';
 import { type AskGateParts, askGate } from './ask-gate.ts';
 import { endUpgrades } from './end-upgrades.ts';
 import { moveGroup } from './move-group.ts';
@@ -131,7 +131,7 @@ const executors: Executors = {
     backgroundTask(pass, 'inventory', ({ parts, view }, signal) => checkInventory(parts, view, signal)),
   setBrake: (pass) => save(pass, { kind: 'brakeSet', at: nowOf(pass) }),
   liftBrake: (pass) => save(pass, { kind: 'brakeLifted', at: nowOf(pass) }),
-  admit: ({ parts, view, fence }, action) => admit(parts, view, fence, action),
+  admit: ({ parts, view, fence }, action) => admitCollectors(parts, view, fence, action),
   deliver: async ({ parts, view }, { collectorIds }) => {
     await parts.queue.bringForward(view.rollout.id, collectorIds);
     return 'unchanged';

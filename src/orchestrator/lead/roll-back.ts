@@ -1,7 +1,7 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
-import { total } from '../../rollout/decision/assess.ts';
+import { countUpgradesIn } from '../../rollout/decision/assess.ts';
 import { recheckInventoryMs, rollbackContinuesAt } from '../../rollout/decision/implausible-inventory.ts';
 import { rollbackPlannedText } from '../../rollout/messages/events.ts';
 import { implausibleText } from '../../rollout/messages/stop-causes.ts';
@@ -281,10 +281,14 @@ async function leftBehindBy(
   );
   return [
     ...rollout.leftBehind,
-    ...notRolledBack({ kind: 'failed', rollback: rollout.id }, total(counted, isFailed), failed ?? []),
+    ...notRolledBack(
+      { kind: 'failed', rollback: rollout.id },
+      countUpgradesIn(counted, isFailed),
+      failed ?? [],
+    ),
     ...notRolledBack(
       { kind: 'withdrawn', rollback: rollout.id },
-      total(counted, (state) => state === 'withdrawn'),
+      countUpgradesIn(counted, (state) => state === 'withdrawn'),
       withdrawn ?? [],
     ),
   ];

@@ -41,7 +41,7 @@ const judgeEveryMs: DurationMs = 10_000;
  * an outage of Redis prevented.
  * @param judged of earlier passes: a rollout without a change since then is not judged again each time
  */
-export async function announce(parts: AnnounceParts, judged: JudgedRollouts = new Map()): Promise<void> {
+export async function announceDue(parts: AnnounceParts, judged: JudgedRollouts = new Map()): Promise<void> {
   const { outbox, clock, policies, store } = parts;
   const now = clock.now();
   // Read before the rollouts: a write with this mark never covers less than an earlier one.
@@ -156,7 +156,7 @@ export async function announceAndDrain(
   signal: AbortSignal,
 ): Promise<void> {
   const { outbox, receivers, clock } = parts;
-  await announce(parts);
+  await announceDue(parts);
   const giveUpAt = clock.now() + withinMs;
   while (!signal.aborted && clock.now() < giveUpAt) {
     const [waited, failures] = [await outbox.receivers(), await outbox.readFailures()];
@@ -181,7 +181,7 @@ export async function keepAnnouncing(
   while (!signal.aborted) {
     try {
       if (parts.isLeading()) {
-        await announce(parts, judged);
+        await announceDue(parts, judged);
         if (Math.abs(clock.now() - wokenAt) >= wakeEveryMs) {
           wokenAt = clock.now();
           const waited = await outbox.receivers();

@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import { total } from '../../rollout/decision/assess.ts';
+import { countUpgradesIn } from '../../rollout/decision/assess.ts';
 import { isForeign } from '../../rollout/model/account.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -181,7 +181,7 @@ async function retryFailed(
   if (view === undefined) return undefined;
   const judgement = judgeVerb(view, request, contextOf(parts, request));
   if (judgement.kind === 'refused') return judgement;
-  let changed = view.rollout.endedAt === null ? 0 : total(view, (state) => state === 'retrying');
+  let changed = view.rollout.endedAt === null ? 0 : countUpgradesIn(view, (state) => state === 'retrying');
   const why = { kind: 'retryAsked', by, words: reason } as const;
   const isMeant = failureClass === undefined ? () => true : makeFailureFilter(failureClass);
   const unmatched: Upgrade[] = [];

@@ -14,7 +14,7 @@ import type { HoldRequest, HoldResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 
 /** Holds a build over all policies, a collector over all rollouts, or a stratum or a group in the rollouts that have it. */
-export async function hold(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
+export async function holdSubjects(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
   const found = await findSubjects(parts, request.subject, 'hold');
   if (found.kind !== 'found') return found;
   const result = await changeEach(parts, request, found, holdOne);
@@ -23,8 +23,8 @@ export async function hold(parts: OperationsParts, request: HoldRequest): Promis
   return note === undefined ? result : { ...result, note };
 }
 
-/** The reverse of `hold`. Earlier failures of a released stratum no longer block it. */
-export async function release(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
+/** The reverse of `holdSubjects`. Earlier failures of a released stratum no longer block it. */
+export async function releaseSubjects(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
   const found = await findSubjects(parts, request.subject, 'release');
   if (found.kind !== 'found') return found;
   const result = await changeEach(parts, request, found, releaseOne);

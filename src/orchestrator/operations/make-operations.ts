@@ -12,7 +12,7 @@ import { writeReports } from '../report/write-reports.ts';
 import { makeApplyVerb } from './apply-verb.ts';
 import { auditVerb } from './audit-verbs.ts';
 import { explainCollector, explainPlanned } from './explain-collector.ts';
-import { hold, listHolds, release } from './holds.ts';
+import { holdSubjects, listHolds, releaseSubjects } from './holds.ts';
 import { listPolicies } from './list-policies.ts';
 import type { EventFilter, Refused, RolloutOperations, VerbResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
@@ -79,8 +79,8 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       if (status === undefined) return { kind: 'unknownRollout' };
       return { kind: judgement.kind === 'change' ? 'done' : 'unchanged', status } satisfies VerbResult;
     },
-    hold: (request) => hold(parts, request),
-    release: (request) => release(parts, request),
+    hold: (request) => holdSubjects(parts, request),
+    release: (request) => releaseSubjects(parts, request),
     listHolds: () => listHolds(parts),
     readAudit: (limit) => parts.register.readAudit(limit),
     explain: (collector) => explainCollector(parts, collector),

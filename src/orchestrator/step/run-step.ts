@@ -14,7 +14,14 @@ import type { StepOutcome } from '../ports/leader.ts';
 import { holdRollout } from '../records/change-rollout.ts';
 import { isGone } from '../watch/judge-inventory.ts';
 import { startUpgrade } from './start-upgrade.ts';
-import { nextStepOf, putBack, type Run, record, rowInsteadOfPoll, type StepParts } from './step-run.ts';
+import {
+  nextStepOf,
+  putBack,
+  type Run,
+  recordStepFact,
+  rowInsteadOfPoll,
+  type StepParts,
+} from './step-run.ts';
 
 // Most runs make one request. A poll that is followed by a create makes two.
 const callsPerRunMax = 4;
@@ -103,11 +110,12 @@ const executors: Executors = {
     const answer = await run.parts.fleet.pollTask(taskId, run.signal);
     const at = run.parts.clock.now();
     if (!answer.ok) return pollFailed(run, upgrade, 'task', answer.failure);
-    return record(run, upgrade, { kind: 'taskSeen', at, ...answer.value });
+    return recordStepFact(run, upgrade, { kind: 'taskSeen', at, ...answer.value });
   },
   pollCollector: async (run, upgrade, step) => {
     const row = rowInsteadOfPoll(run, upgrade, step);
-    if (row !== undefined) return record(run, upgrade, { kind: 'collectorSeen', ...row, upgradable: null });
+    if (row !== undefined)
+      return recordStepFact(run, upgrade, { kind: 'collectorSeen', ...row, upgradable: null });
     const poll = {
       collectorId: upgrade.identity.collectorId,
       upgradableTo: step.askUpgradable ? upgrade.identity.toBuild : null,
@@ -123,7 +131,7 @@ const executors: Executors = {
       if (!offered.ok) return pollFailed(run, upgrade, 'builds', offered.failure);
       if (!offered.value) return putBack(run, upgrade, { kind: 'buildNotOffered' });
     }
-    return record(run, upgrade, { kind: 'collectorSeen', at, ...answer.value });
+    return recordStepFact(run, upgrade, { kind: 'collectorSeen', at, ...answer.value });
   },
   askBuilds,
 };
@@ -137,7 +145,7 @@ function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
 async function askBuilds(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const offered = await readIsOffered(run, upgrade);
   if (!offered.ok) return pollFailed(run, upgrade, 'builds', offered.failure);
-  return record(run, upgrade, {
+  return recordStepFact(run, upgrade, {
     kind: 'buildsSeen',
     at: run.parts.clock.now(),
     stillOffered: offered.value,
@@ -171,12 +179,18 @@ async function pollFailed(
   if (polled === 'collector' && failure.kind === 'notFound') {
     const gone = await isGone(run.parts, run.rollout, upgrade.identity.collectorId, run.signal);
     if (run.signal.aborted) return upgrade;
-    return record(run, upgrade, { kind: 'pollFailed', at: clock.now(), of: polled, failure, isGone: gone });
+    return recordStepFact(run, upgrade, {
+      kind: 'pollFailed',
+      at: clock.now(),
+      of: polled,
+      failure,
+      isGone: gone,
+    });
   }
   const asked = isQuestionable(upgrade, failure, clock.now(), run.rollout.policy)
     ? { othersAnswered: (await fleet.listBuilds(run.signal)).ok }
     : {};
-  const next = await record(run, upgrade, {
+  const next = await recordStepFact(run, upgrade, {
     kind: 'pollFailed',
     at: clock.now(),
     of: polled,

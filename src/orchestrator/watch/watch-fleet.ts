@@ -44,7 +44,7 @@ const failedPollsMax = 4;
  * about upgrades that were running before its request. Level-triggered: a crash between two lines costs a page, and without
  * pages the polls resume by themselves. It ends when there is nothing to watch.
  */
-export async function watch(
+export async function watchFleet(
   parts: WatchParts,
   isLeading: () => boolean,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { hashHex } from '../../base/hash.ts';
 import type { DurationMs } from '../../base/time.ts';
-import { within } from '../../base/waiting.ts';
+import { waitAtMost } from '../../base/waiting.ts';
 import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import type { RedisFaults } from '../connection/faults.ts';
@@ -226,7 +226,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
     /** Returns all permits. */
     close: async (): Promise<void> => {
       statusWatch.close();
-      await within(awayRetryMs, permits.giveBackAll());
+      await waitAtMost(awayRetryMs, permits.giveBackAll());
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { collectorManagementApi } from '../../contract/collector-management/api.ts';
 import type { HttpRequest, OperationHandlers } from '../../http/operation-handlers.ts';
-import { refusal } from '../fleet/refusals.ts';
+import { serviceRefusal } from '../fleet/refusals.ts';
 import { isAlive, type SimulatedCollector } from '../fleet/simulated-collector.ts';
 import { collectorETag, collectorView } from '../fleet/views.ts';
 import type { World } from '../fleet/world.ts';
@@ -36,7 +36,7 @@ export function makeCollectorHandlers(callers: Callers) {
     async getCollectorByName({ params }, request) {
       const world = worldOf(request);
       const named = isNameReachable(params.name, request) ? world.collectorNamed(params.name) : undefined;
-      if (named === undefined) throw refusal('InvalidCollector');
+      if (named === undefined) throw serviceRefusal('InvalidCollector');
       return tagged(named, world.now());
     },
     async createCollector({ body }, request) {
@@ -60,7 +60,7 @@ export function makeCollectorHandlers(callers: Callers) {
 /** @throws ServiceFailure `InvalidCollector` */
 export function knownCollector(world: World, id: number): SimulatedCollector {
   const collector = world.collector(id);
-  if (collector === undefined) throw refusal('InvalidCollector');
+  if (collector === undefined) throw serviceRefusal('InvalidCollector');
   return collector;
 }
 

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { wireCodes } from '../../contract/collector-management/errors.ts';
 import { createUpgradeTask } from '../../contract/collector-management/upgrades.ts';
 import type { HttpAnswer, HttpRequest, RequestFailure } from '../../http/operation-handlers.ts';
-import { invalidField, refusal } from '../fleet/refusals.ts';
+import { invalidField, serviceRefusal } from '../fleet/refusals.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { errorBody, formOf, ServiceFailure } from '../scenario/service-failure.ts';
 
@@ -75,13 +75,13 @@ function invalidInput(
   const [issue] = failure.issues;
   const field = String(issue?.path[0] ?? '');
   if (request.operation?.name === createUpgradeTask.name && failure.part === 'body') {
-    return refusal(field === 'toVersion' ? 'collector.version.invalid' : 'collector.invalid');
+    return serviceRefusal(field === 'toVersion' ? 'collector.version.invalid' : 'collector.invalid');
   }
   if (failure.part !== 'params') return invalidField(field || failure.part);
   // A number out of range is still a number: no collector and no source has it.
   const isNumber = issue?.code === 'too_big' || issue?.code === 'too_small';
-  if (!isNumber) return refusal('createValidationError');
-  return field === 'sourceId' ? unknownSource() : refusal('InvalidCollector');
+  if (!isNumber) return serviceRefusal('createValidationError');
+  return field === 'sourceId' ? unknownSource() : serviceRefusal('InvalidCollector');
 }
 
 /** The specification has no code for this error. */

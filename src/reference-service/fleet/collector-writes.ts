@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EpochMs } from '../../base/time.ts';
 import type { CollectorRegistry } from './collector-registry.ts';
-import { fixedField, invalidField, missingField, refusal } from './refusals.ts';
+import { fixedField, invalidField, missingField, serviceRefusal } from './refusals.ts';
 import type { SimulatedCollector } from './simulated-collector.ts';
 import { modifiableFields, readCollectorStatement, type Stated, type StatedUpdate } from './statements.ts';
 import { checkIfMatch, collectorETag, collectorView } from './views.ts';
@@ -15,13 +15,13 @@ export function createHostedCollector(
   stated: Stated,
   now: EpochMs,
 ): SimulatedCollector {
-  if (Object.hasOwn(stated, 'id')) throw refusal('createValidationError');
-  if (stated['collectorType'] !== 'Hosted') throw refusal('InvalidCollectorType');
+  if (Object.hasOwn(stated, 'id')) throw serviceRefusal('createValidationError');
+  if (stated['collectorType'] !== 'Hosted') throw serviceRefusal('InvalidCollectorType');
   const { modifiable, unknown } = readCollectorStatement(stated, 'Hosted');
   const { name } = modifiable;
   if (name === undefined) throw missingField('name');
-  if (registry.named(name, now) !== undefined) throw refusal('DuplicateResourceName');
-  if (registry.isFull(now)) throw refusal('service.collectors.exceeded');
+  if (registry.named(name, now) !== undefined) throw serviceRefusal('DuplicateResourceName');
+  if (registry.isFull(now)) throw serviceRefusal('service.collectors.exceeded');
   const relative = readRelativeTime(stated['cutoffRelativeTime']);
   return registry.createHosted(
     {
@@ -67,9 +67,9 @@ export function updateCollector(
 ): void {
   checkIfMatch(ifMatch, collectorETag(collector));
   const { facts } = collector;
-  if (stated['id'] !== facts.id) throw refusal('BadRequestCollectorId');
+  if (stated['id'] !== facts.id) throw serviceRefusal('BadRequestCollectorId');
   if (stated['collectorType'] !== undefined && stated['collectorType'] !== facts.collectorType) {
-    throw refusal('InvalidCollectorType');
+    throw serviceRefusal('InvalidCollectorType');
   }
   const current: Stated = collectorView(collector, now);
   const missing = (isStrict ? wholeFields : leastFields).find(
@@ -82,7 +82,8 @@ export function updateCollector(
   if (changed !== undefined) throw fixedField(changed);
   const { modifiable, unknown } = readCollectorStatement(stated, facts.collectorType);
   const name = modifiable.name ?? facts.name;
-  if (name !== facts.name && registry.named(name, now) !== undefined) throw refusal('DuplicateResourceName');
+  if (name !== facts.name && registry.named(name, now) !== undefined)
+    throw serviceRefusal('DuplicateResourceName');
   registry.change(collector, { ...facts, ...modifiable, unknown: { ...facts.unknown, ...unknown } });
 }
 

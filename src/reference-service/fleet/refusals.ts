@@ -36,7 +36,7 @@ const refusals = {
   'collector.version.invalid': [400, 'the version is missing or not valid'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
-export function refusal(code: keyof typeof refusals): ServiceFailure {
+export function serviceRefusal(code: keyof typeof refusals): ServiceFailure {
   const [status, message] = refusals[code];
   return new ServiceFailure(status, code, message);
 }

@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario/scenario.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 import type { BuildList } from './build-list.ts';
 import type { CollectorRegistry } from './collector-registry.ts';
-import { refusal } from './refusals.ts';
+import { serviceRefusal } from './refusals.ts';
 import { advanceCollector, isAlive, type SimulatedCollector } from './simulated-collector.ts';
 import { drawTaskScript, type ScriptParts, type TaskScript, timedOutMessage } from './task-script.ts';
 import { decideOutcome, type ResolvedRule, type UpgradeTry } from './upgrade-outcome.ts';
@@ -38,7 +38,7 @@ export type DrawScript = (accepted: AcceptedUpgrade) => TaskScript;
 export function scenarioScripts(rules: readonly ResolvedRule[]): DrawScript {
   return (accepted) => {
     const outcome = decideOutcome(accepted.scenario, rules, accepted);
-    if (outcome.kind === 'createCode') throw refusal(outcome.code);
+    if (outcome.kind === 'createCode') throw serviceRefusal(outcome.code);
     return drawTaskScript({ ...accepted, outcome });
   };
 }
@@ -104,10 +104,10 @@ export class UpgradeTasks {
   targetVersion(asked: string | undefined, now: EpochMs): string {
     const toVersion = asked === undefined || asked === '' ? this.#parts.builds.latest(now) : asked;
     if (toVersion === undefined || parseBuildVersion(toVersion) === undefined) {
-      throw refusal('collector.version.invalid');
+      throw serviceRefusal('collector.version.invalid');
     }
     const offered = this.#parts.builds.offered(now).find((version) => isSameBuild(version, toVersion));
-    if (offered === undefined) throw refusal('collector.version.invalid');
+    if (offered === undefined) throw serviceRefusal('collector.version.invalid');
     return offered;
   }
 
@@ -189,10 +189,10 @@ export class UpgradeTasks {
   /** The rules of collector-api.md §7.5, in the order of its table. */
   #admit({ collectorId, toVersion }: TaskRequest, now: EpochMs) {
     const collector = this.#parts.collectors.find(collectorId, now);
-    if (collector === undefined) throw refusal('collector.invalid');
-    if (collector.facts.collectorType === 'Hosted') throw refusal('collector.type.invalid');
-    if (!isAlive(collector, now)) throw refusal('collector.not.alive');
-    if (this.isInUpgrade(collectorId, now)) throw refusal('collector.in.upgrading');
+    if (collector === undefined) throw serviceRefusal('collector.invalid');
+    if (collector.facts.collectorType === 'Hosted') throw serviceRefusal('collector.type.invalid');
+    if (!isAlive(collector, now)) throw serviceRefusal('collector.not.alive');
+    if (this.isInUpgrade(collectorId, now)) throw serviceRefusal('collector.in.upgrading');
     return { collector, toVersion: this.targetVersion(toVersion, now) };
   }
 }

@@ -2,7 +2,7 @@ import { hashHex } from '../../base/hash.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { Collector } from '../../contract/collector-management/collectors.ts';
 import { downloadVersionKey, type Source } from '../../contract/collector-management/sources.ts';
-import { refusal } from './refusals.ts';
+import { serviceRefusal } from './refusals.ts';
 import {
   advanceCollector,
   type CollectorFacts,
@@ -74,7 +74,7 @@ const quotedTags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
  */
 export function checkIfMatch(ifMatch: string | undefined, current: string): void {
   const stated = ifMatch?.trim() ?? '';
-  if (stated === '') throw refusal('service.ifthen.missing');
-  if (!quotedTags.test(stated)) throw refusal('service.ifthen.notquoted');
-  if (!stated.split(/\s*,\s*/).includes(current)) throw refusal('service.etagid.mismatch');
+  if (stated === '') throw serviceRefusal('service.ifthen.missing');
+  if (!quotedTags.test(stated)) throw serviceRefusal('service.ifthen.notquoted');
+  if (!stated.split(/\s*,\s*/).includes(current)) throw serviceRefusal('service.etagid.mismatch');
 }

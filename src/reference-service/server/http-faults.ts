@@ -2,7 +2,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { CutOff, HttpAnswer } from '../../http/operation-handlers.ts';
 import type { Caller } from '../api/callers.ts';
 import type { ErrorAnswers } from '../api/error-answers.ts';
-import { refusal } from '../fleet/refusals.ts';
+import { serviceRefusal } from '../fleet/refusals.ts';
 import type { HttpFault } from '../scenario/happenings.ts';
 import { hashShare } from '../scenario/random.ts';
 import type { Scenario } from '../scenario/scenario.ts';
@@ -72,7 +72,7 @@ export async function playFault(
     case '401':
       return parts.unauthorized();
     case '404':
-      return errors.of(refusal('InvalidCollector'));
+      return errors.of(serviceRefusal('InvalidCollector'));
     case 'cutOff':
       return { cutOff: 'beforeHeaders' };
     case 'cutOffMidBody':

@@ -7,7 +7,7 @@ import type { CutOff, HttpAnswer, HttpRequest } from '../../http/operation-handl
 import type { Account, Caller, Callers } from '../api/callers.ts';
 import type { ErrorAnswers } from '../api/error-answers.ts';
 import { readRecord, type ServiceRecord } from '../api/service-record.ts';
-import { refusal } from '../fleet/refusals.ts';
+import { serviceRefusal } from '../fleet/refusals.ts';
 import type { AccessKey } from '../scenario/account-scenario.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
@@ -203,11 +203,13 @@ function isWrongType(request: HttpRequest, strict: boolean): boolean {
 /** Checks the caller's rights (collector-api.md §5.2, §5.6, §7.5). @returns the refusal, or undefined when it is allowed */
 function permissionRefusal(operation: Operation, caller: Caller): ServiceFailure | undefined {
   if (operation.path.startsWith('/search/')) {
-    return caller.account.enterprise ? undefined : refusal('forbidden');
+    return caller.account.enterprise ? undefined : serviceRefusal('forbidden');
   }
   if (caller.may === 'manage') return undefined;
-  if (operation.method === 'GET') return caller.may === 'view' ? undefined : refusal('forbidden');
-  if (operation.name === createUpgradeTask.name) return refusal('collector.invalid');
+  if (operation.method === 'GET') return caller.may === 'view' ? undefined : serviceRefusal('forbidden');
+  if (operation.name === createUpgradeTask.name) return serviceRefusal('collector.invalid');
   // The source endpoints do not have the code for collectors (§7.4).
-  return operation.path.includes('/sources') ? refusal('forbidden') : refusal('CannotModifyCollector');
+  return operation.path.includes('/sources')
+    ? serviceRefusal('forbidden')
+    : serviceRefusal('CannotModifyCollector');
 }

@@ -3,12 +3,12 @@ import type { ChartElement } from '../../rollout/charts/chart-element.ts';
 import { type Lane, wavesChart } from '../../rollout/charts/waves-chart.ts';
 import {
   type Block,
-  chart,
-  clock,
-  heading,
+  chartBlocks,
+  headingBlock,
   type ReportDocument,
-  table,
-  text,
+  tableBlock,
+  textBlock,
+  utcText,
 } from '../../rollout/report/report-document.ts';
 import { assumedText, notPlayedText } from './assumed-text.ts';
 import {
@@ -28,7 +28,7 @@ export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
   const facts = [
     ['policy', policy],
     ['build', targetBuild],
-    ['begins', clock(rehearsal.beganAt)],
+    ['begins', utcText(rehearsal.beganAt)],
     ['collectors', `${rehearsal.planned} planned`],
     ['played', seedsText(result)],
     ['assumed', assumedText(result)],
@@ -38,19 +38,22 @@ export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
   return {
     title: `Rehearsal of ${policy}`,
     blocks: [
-      table(['', ''], facts),
-      heading('Waves'),
-      ...chart(timeline(result)),
-      table(
+      tableBlock(['', ''], facts),
+      headingBlock('Waves'),
+      ...chartBlocks(timeline(result)),
+      tableBlock(
         ['wave', 'collectors', 'opened', 'passed'],
         rehearsal.waves.map((wave) => waveRow(wave, result)),
       ),
-      heading('How it ends'),
-      ...rehearsal.ends.map((end) => text(endText(end, result))),
+      headingBlock('How it ends'),
+      ...rehearsal.ends.map((end) => textBlock(endText(end, result))),
       ...heldBlocks(result),
       ...(variants.length === 0
         ? []
-        : [heading('What would have caught it earlier'), table(variantColumns, variantRows(result))]),
+        : [
+            headingBlock('What would have caught it earlier'),
+            tableBlock(variantColumns, variantRows(result)),
+          ]),
     ],
   };
 }
@@ -60,7 +63,7 @@ function heldBlocks({ rehearsal: { heldStrata, seeds } }: ShownRehearsal): reado
   const rows = heldStrata
     .slice(0, heldMax)
     .map(({ label, seeds: count }) => [label, `${Math.round((count / seeds) * 100)}%`]);
-  return [heading('Held strata'), table(['stratum', 'seeds'], rows)];
+  return [headingBlock('Held strata'), tableBlock(['stratum', 'seeds'], rows)];
 }
 
 const heldMax = 20;

@@ -55,7 +55,7 @@ export interface WaveInstants {
 }
 
 /** Summarizes the results. @param results at least one */
-export function summarize(results: readonly SeedResult[], beganAt: EpochMs): Rehearsal {
+export function summarizeSeeds(results: readonly SeedResult[], beganAt: EpochMs): Rehearsal {
   const rangeOf = (figureOf: (result: SeedResult) => number) => range(results.map(figureOf), 'lower');
   const shares = results.map((each) => percent(each.othersDone, each.planned - each.broken));
   return {

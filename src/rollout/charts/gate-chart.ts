@@ -1,7 +1,7 @@
 import { writeExpectation } from '../messages/gates.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { GateSample } from '../model/gate-answers.ts';
-import { type ChartElement, element } from './chart-element.ts';
+import { type ChartElement, chartElement } from './chart-element.ts';
 import { scale, type TimeAxis } from './time-axis.ts';
 
 interface GateParts {
@@ -25,16 +25,18 @@ export function gateChart(gate: GateParts, words: TimeAxis['words']): ChartEleme
   const line = samples.flatMap(({ at, value }) => (value === null ? [] : [`${x(at)},${y(value)}`]));
   const limit = expect === null ? 0 : y(expect.value);
   const viewBox = `0 0 ${width} ${height}`;
-  return element(
+  return chartElement(
     'svg',
     { class: 'trend', viewBox, role: 'img', 'aria-label': gateCourseText(gate, words) },
-    ...(expect === null ? [] : [element('line', { class: 'limit', x1: 0, x2: width, y1: limit, y2: limit })]),
-    element('polyline', { points: line.join(' ') }),
+    ...(expect === null
+      ? []
+      : [chartElement('line', { class: 'limit', x1: 0, x2: width, y1: limit, y2: limit })]),
+    chartElement('polyline', { points: line.join(' ') }),
     ...samples.map(({ at, value, verdict }) =>
-      element(
+      chartElement(
         'circle',
         { class: tones[verdict], cx: x(at), cy: value === null ? height / 2 : y(value), r: 1.8 },
-        element('title', {}, `${words(at)}: ${verdict}${value === null ? '' : `, ${short(value)}`}`),
+        chartElement('title', {}, `${words(at)}: ${verdict}${value === null ? '' : `, ${short(value)}`}`),
       ),
     ),
   );

@@ -5,7 +5,7 @@ import { assess, hasBegun } from './assess.ts';
 type Acknowledged = Pick<Rollout, 'waves' | 'acknowledgedStrata'>;
 
 /** Acknowledges the failures so far of some strata: only later ones count, up to the full limit. */
-export function acknowledge(
+export function acknowledgeFailures(
   view: RolloutView,
   isMeant: (each: AcknowledgedStratum) => boolean,
 ): Acknowledged {

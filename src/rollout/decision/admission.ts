@@ -34,7 +34,7 @@ const blockersShownMax = 5;
  * Gives free slots: retries first, then pending collectors in plan order. It skips lanes that have to wait: a cap, a window
  * or a held stratum must not idle a slot that another lane could use (P2, P7).
  */
-export function admit(view: RolloutView, now: EpochMs): Admission {
+export function admissionOf(view: RolloutView, now: EpochMs): Admission {
   const verdicts = verdictsOnLanes(view, now);
   const blocked = blockersOf(verdicts);
   const wakeAt = earliest([view.nextRetryAt, ...blocked.map(({ until }) => until)]);

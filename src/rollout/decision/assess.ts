@@ -133,7 +133,10 @@ export function assessWaves(view: RolloutView, strata: ReadonlySet<number>): rea
 }
 
 /** How many upgrades of the rollout are in these states. */
-export function total(view: Pick<RolloutView, 'waves'>, wanted: (state: UpgradeState) => boolean): number {
+export function countUpgradesIn(
+  view: Pick<RolloutView, 'waves'>,
+  wanted: (state: UpgradeState) => boolean,
+): number {
   return sumOf(view.waves, ({ counts }) => countIn(counts, wanted));
 }
 
@@ -144,9 +147,9 @@ export function countOpen(view: Pick<RolloutView, 'waves'>): {
   readonly open: number;
 } {
   return {
-    waiting: total(view, isWaiting),
-    queued: total(view, (state) => state === 'queued'),
-    open: total(view, (state) => !isEnd(state)),
+    waiting: countUpgradesIn(view, isWaiting),
+    queued: countUpgradesIn(view, (state) => state === 'queued'),
+    open: countUpgradesIn(view, (state) => !isEnd(state)),
   };
 }
 

@@ -4,7 +4,7 @@ import { withMark } from '../model/account.ts';
 import { isImplausibleTooLong } from '../model/assess-inventory.ts';
 import type { HeldStratum, Rollout, RolloutView, Wave } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
-import { acknowledge, lowerAcknowledged } from './acknowledged-failures.ts';
+import { acknowledgeFailures, lowerAcknowledged } from './acknowledged-failures.ts';
 import { assess } from './assess.ts';
 import { freshStatus } from './assess-gate.ts';
 import type { RolloutFact } from './rollout-facts.ts';
@@ -63,7 +63,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'stratumReleased': {
       const heldStrata = rollout.heldStrata.filter(({ label }) => label !== fact.label).map(movedAgain);
       const view = { ...fact.view, rollout: { ...rollout, heldStrata } };
-      return { ...next, heldStrata, ...acknowledge(view, ({ stratum }) => stratum === fact.stratum) };
+      return { ...next, heldStrata, ...acknowledgeFailures(view, ({ stratum }) => stratum === fact.stratum) };
     }
     case 'held':
       return {
@@ -140,7 +140,7 @@ function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollou
     assess(view).assessed.every(
       ({ assessment, summary }) => assessment.settled && summary.counts.deferred === 0,
     );
-  const { waves, acknowledgedStrata } = acknowledge(view, () => true);
+  const { waves, acknowledgedStrata } = acknowledgeFailures(view, () => true);
   return {
     ...next,
     state: 'running',

@@ -5,7 +5,7 @@ import type { WaveRule } from '../model/policy.ts';
 import type { Wave } from '../model/rollout.ts';
 import type { HoldCause } from '../model/stop-cause.ts';
 import { isEnd, isFailed } from '../model/upgrade.ts';
-import { type AssessedView, type AssessedWave, total } from './assess.ts';
+import { type AssessedView, type AssessedWave, countUpgradesIn } from './assess.ts';
 import { assessGate, forMsOf, isAskedAtTheEnd, isWatchedLongerThan } from './assess-gate.ts';
 import type { Blocker } from './blocker.ts';
 import { isCanary } from './breaker.ts';
@@ -175,15 +175,15 @@ function askGates(
 
 /** All waves have passed: the rollout is done when every upgrade has ended. It may still wait for deferred ones. */
 function finishOrWait(view: AssessedView): Progress {
-  const open = total(view, (state) => !isEnd(state));
+  const open = countUpgradesIn(view, (state) => !isEnd(state));
   const setAside = sumOf(view.assessed, ({ assessment }) => assessment.setAside);
   if (open > 0 && open === setAside) return endWithoutHeld(view, setAside);
   if (open > 0) {
-    const upgrades = total(view, (state) => state === 'deferred');
+    const upgrades = countUpgradesIn(view, (state) => state === 'deferred');
     if (upgrades !== open) return waitFor();
     return waitFor({ kind: 'deferred', wave: null, upgrades, known: [], until: lastDeferredUntil(view) });
   }
-  const failures = total(view, isFailed);
+  const failures = countUpgradesIn(view, isFailed);
   const isWhole = failures === 0 && !view.rollout.endsWithoutHeld && !leavesSome(view);
   return saveChange({ kind: 'finished', state: isWhole ? 'succeeded' : 'finishedWithFailures' });
 }
@@ -191,7 +191,10 @@ function finishOrWait(view: AssessedView): Progress {
 /** A rollback that leaves collectors on the build has not succeeded. */
 function leavesSome(view: AssessedView): boolean {
   const { kind, leftBehind } = view.rollout;
-  return kind === 'rollback' && (leftBehind.length > 0 || total(view, (state) => state === 'withdrawn') > 0);
+  return (
+    kind === 'rollback' &&
+    (leftBehind.length > 0 || countUpgradesIn(view, (state) => state === 'withdrawn') > 0)
+  );
 }
 
 /** Only members of held strata remain: an operator releases them, or ends the rollout without them. */

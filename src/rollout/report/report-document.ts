@@ -78,7 +78,7 @@ function summary({ status, figures: { all }, madeAt, installation }: ReportInput
     ['one upgrade', durationText(all)],
     ['report made', instant(madeAt)],
   ];
-  return [table(['', ''], facts)];
+  return [tableBlock(['', ''], facts)];
 }
 
 function waves({ status, figures, madeAt, events, gates: courses }: ReportInput): readonly Block[] {
@@ -97,15 +97,17 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
   const gates = status.waves.flatMap((wave) => wave.gates.map((gate) => gateRow(wave, gate)));
   const until = status.endedAt ?? madeAt;
   return [
-    heading('Waves'),
-    ...chart(timeline(status, { until, events })),
-    table(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
-    ...chart(progressChart(progressPoints(figures, status.createdAt, until), { ...status, words: clock })),
+    headingBlock('Waves'),
+    ...chartBlocks(timeline(status, { until, events })),
+    tableBlock(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
+    ...chartBlocks(
+      progressChart(progressPoints(figures, status.createdAt, until), { ...status, words: utcText }),
+    ),
     ...(gates.length === 0
       ? []
       : [
-          heading('Gates'),
-          table(['wave', 'probe', 'verdict', 'value', 'answer'], gates),
+          headingBlock('Gates'),
+          tableBlock(['wave', 'probe', 'verdict', 'value', 'answer'], gates),
           ...courses.flatMap((course) => gateTrend(course)),
         ]),
   ];
@@ -113,8 +115,8 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
 
 function gateTrend(gate: GateCourse): readonly Block[] {
   const named = { ...gate, name: `${gate.wave}: ${gate.name}` };
-  const drawn = chart(gateChart(named, clock));
-  return drawn.length === 0 ? [] : [text(gateCourseText(named, clock)), ...drawn];
+  const drawn = chartBlocks(gateChart(named, utcText));
+  return drawn.length === 0 ? [] : [textBlock(gateCourseText(named, utcText)), ...drawn];
 }
 
 /** The time each wave was open, and the part of it known as soak. */
@@ -126,8 +128,8 @@ function timeline(
     event === 'wave.soaking' && wave !== undefined ? [[wave, at] as const] : [],
   );
   return wavesChart({
-    axis: { from: createdAt, to: until, words: clock },
-    lanes: waveLanes(waves, { until, words: clock, soaksAt: new Map(soaks) }),
+    axis: { from: createdAt, to: until, words: utcText },
+    lanes: waveLanes(waves, { until, words: utcText, soaksAt: new Map(soaks) }),
     legend: [
       { tone: 'good', name: 'passed' },
       { tone: 'busy', name: 'open' },
@@ -177,12 +179,13 @@ function failures({ status }: ReportInput): readonly Block[] {
     }),
     ...(group.others.count === 0 ? [] : [[group.of, String(group.others.count), 'other causes', '', '']]),
   ]);
-  if (rows.length === 0) return [heading('Failures'), text('No upgrade failed, and none was withdrawn.')];
+  if (rows.length === 0)
+    return [headingBlock('Failures'), textBlock('No upgrade failed, and none was withdrawn.')];
   const { sharedAttribute: shared } = status;
   return [
-    heading('Failures by cause'),
-    ...(shared === null ? [] : [text(`In common: ${sharedAttributeText(shared)}.`)]),
-    table(['', 'collectors', 'cause', 'strata', 'such as'], rows),
+    headingBlock('Failures by cause'),
+    ...(shared === null ? [] : [textBlock(`In common: ${sharedAttributeText(shared)}.`)]),
+    tableBlock(['', 'collectors', 'cause', 'strata', 'such as'], rows),
   ];
 }
 
@@ -197,9 +200,11 @@ function strata({ figures, groups, status }: ReportInput): readonly Block[] {
   ]);
   const held = status.strata.held.map(({ label, reason, by, at }) => [label, instant(at), by, reason]);
   return [
-    heading('Strata'),
-    table(['stratum', 'planned', 'succeeded', 'failed', 'withdrawn', 'one upgrade'], rows),
-    ...(held.length === 0 ? [] : [heading('Held strata'), table(['stratum', 'since', 'by', 'reason'], held)]),
+    headingBlock('Strata'),
+    tableBlock(['stratum', 'planned', 'succeeded', 'failed', 'withdrawn', 'one upgrade'], rows),
+    ...(held.length === 0
+      ? []
+      : [headingBlock('Held strata'), tableBlock(['stratum', 'since', 'by', 'reason'], held)]),
   ];
 }
 
@@ -211,7 +216,7 @@ function actions({ events }: ReportInput): readonly Block[] {
       const subject = collectorName ?? (wave === undefined ? '' : `wave ${wave}`);
       return [instant(at), by, event, subject, reason];
     });
-  return [heading('Who did what'), table(['when', 'by', 'event', 'about', 'reason'], rows)];
+  return [headingBlock('Who did what'), tableBlock(['when', 'by', 'event', 'about', 'reason'], rows)];
 }
 
 function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): readonly Block[] {
@@ -235,14 +240,14 @@ function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): 
   ]);
   const more = missedTotal - missed.length;
   return [
-    heading('Left behind'),
-    ...(stays.length === 0 ? [] : [table(['', 'collectors', 'reason', 'such as'], stays)]),
+    headingBlock('Left behind'),
+    ...(stays.length === 0 ? [] : [tableBlock(['', 'collectors', 'reason', 'such as'], stays)]),
     ...(rows.length === 0
-      ? [text('Every planned collector was upgraded.')]
-      : [table(['id', 'collector', 'build before', 'wave', 'state', 'at', 'reason'], rows)]),
+      ? [textBlock('Every planned collector was upgraded.')]
+      : [tableBlock(['id', 'collector', 'build before', 'wave', 'state', 'at', 'reason'], rows)]),
     ...(more === 0
       ? []
-      : [text(`${more} more collectors were not upgraded: upwave export ${status.id} lists all.`)]),
+      : [textBlock(`${more} more collectors were not upgraded: upwave export ${status.id} lists all.`)]),
   ];
 }
 
@@ -257,26 +262,26 @@ function durationText({ durations }: GroupFigures): string {
 
 /** `2026-11-22 01:37 UTC`; empty for what has not happened. */
 function instant(at: EpochMs | null): string {
-  return at === null ? '' : clock(at);
+  return at === null ? '' : utcText(at);
 }
 
-export function heading(words: string): Block {
+export function headingBlock(words: string): Block {
   return { kind: 'heading', text: words };
 }
 
-export function text(words: string): Block {
+export function textBlock(words: string): Block {
   return { kind: 'text', text: words };
 }
 
-export function chart(drawn: ChartElement | undefined): readonly Block[] {
+export function chartBlocks(drawn: ChartElement | undefined): readonly Block[] {
   return drawn === undefined ? [] : [{ kind: 'chart', chart: drawn }];
 }
 
 /** `2026-11-22 01:37 UTC` */
-export function clock(at: EpochMs): string {
+export function utcText(at: EpochMs): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-export function table(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): Block {
+export function tableBlock(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): Block {
   return { kind: 'table', columns, rows };
 }

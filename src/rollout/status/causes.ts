@@ -1,6 +1,6 @@
 import { groupBy, mostFrequent, sumOf } from '../../base/grouping.ts';
 import type { Cause, CauseGroup } from '../../contract/admin/rollout-status.ts';
-import { total } from '../decision/assess.ts';
+import { countUpgradesIn } from '../decision/assess.ts';
 import { upgradeText } from '../messages/upgrade-reasons.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import { isFailed, reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
@@ -22,7 +22,7 @@ const namesShownMax = 3;
 
 /** How many upgrades a group has, by the rollout's counters. */
 export function countOfGroup(view: Pick<RolloutView, 'waves'>, group: CauseGroupName): number {
-  return total(view, (state) => groupOf(state) === group);
+  return countUpgradesIn(view, (state) => groupOf(state) === group);
 }
 
 /** Groups failed, retrying, deferred and withdrawn upgrades by cause. */

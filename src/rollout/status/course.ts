@@ -4,7 +4,7 @@ import { dayMs } from '../../base/time-zone.ts';
 import type { RolloutCourse } from '../../contract/admin/course.ts';
 import { assessCalendar, calendarOf } from '../calendar/calendar.ts';
 import type { CalendarRules } from '../calendar/open-stretches.ts';
-import { heldStrataOf, total } from '../decision/assess.ts';
+import { countUpgradesIn, heldStrataOf } from '../decision/assess.ts';
 import { expectationOf } from '../decision/assess-gate.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { Rollout, RolloutView } from '../model/rollout.ts';
@@ -69,7 +69,7 @@ function burnUpOf(
   { events, isWhole }: { readonly events: readonly RolloutEvent[]; readonly isWhole: boolean },
   until: EpochMs,
 ): BurnUp {
-  const countAt = (level: Level) => total(view, (state) => levelOf(state) === level);
+  const countAt = (level: Level) => countUpgradesIn(view, (state) => levelOf(state) === level);
   const levels = {
     succeeded: countAt('succeeded'),
     failed: countAt('failed'),
@@ -130,7 +130,7 @@ function buildsOf(
 ): BuildCourse | null {
   const { targetBuild, fromBuilds, fromCounts, createdAt } = rollout;
   if (fromCounts.length === 0 || !isWhole || until <= createdAt) return null;
-  const planned = total({ waves }, () => true);
+  const planned = countUpgradesIn({ waves }, () => true);
   const others = Math.max(0, planned - sumOf(fromCounts, (count) => count));
   const builds = [targetBuild, ...fromBuilds, ...(others > 0 ? ['other builds'] : [])];
   const counts = [0, ...fromCounts, ...(others > 0 ? [others] : [])];

@@ -3,7 +3,7 @@ import type { EtaUnknownReason } from '../../base/vocabulary.ts';
 import type { ApiBudgetStatus, Eta, WaitsFor } from '../../contract/admin/rollout-status.ts';
 import { calendarOf, longestOpening } from '../calendar/calendar.ts';
 import { expectedMs, nextOpening } from '../decision/admission.ts';
-import { type AssessedView, type AssessedWave, hasBegun, total } from '../decision/assess.ts';
+import { type AssessedView, type AssessedWave, countUpgradesIn, hasBegun } from '../decision/assess.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { deferredUntil, lastDeferredUntil } from '../decision/wave-blockers.ts';
 import { isForeign } from '../model/account.ts';
@@ -142,7 +142,7 @@ function unknown(reason: EtaUnknownReason): Eta {
 export function waitsForOf(view: AssessedView, now: EpochMs): WaitsFor | null {
   const { current } = view;
   const { state, implausibleInventory } = view.rollout;
-  if (state !== 'running' || total(view, isRunning) > 0) return null;
+  if (state !== 'running' || countUpgradesIn(view, isRunning) > 0) return null;
   if (implausibleInventory !== undefined) return { kind: 'inventory', until: null };
   if (current === undefined && isDeferredAlone(view)) {
     return { kind: 'collectors', until: lastDeferredUntil(view) };
@@ -158,6 +158,6 @@ export function waitsForOf(view: AssessedView, now: EpochMs): WaitsFor | null {
 
 /** True if all upgrades that have not ended are deferred. */
 function isDeferredAlone(view: AssessedView): boolean {
-  const deferred = total(view, (state) => state === 'deferred');
-  return deferred > 0 && deferred === total(view, (state) => !isEnd(state));
+  const deferred = countUpgradesIn(view, (state) => state === 'deferred');
+  return deferred > 0 && deferred === countUpgradesIn(view, (state) => !isEnd(state));
 }

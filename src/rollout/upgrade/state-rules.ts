@@ -70,7 +70,7 @@ export interface RowContext extends UnlistedContext {
 }
 
 /** Rules for facts that do not fit a state or come too late: they change nothing. */
-export function ignore<Kind extends FactKind>(
+export function ignoreFacts<Kind extends FactKind>(
   ...kinds: readonly Kind[]
 ): { readonly [K in Kind]: <Of extends Upgrade>(upgrade: Of) => Of } {
   const same = <Of extends Upgrade>(upgrade: Of) => upgrade;

@@ -7,9 +7,9 @@ import type { CollectorSeen, FactOf, InventoryRow } from './facts.ts';
 import { afterPollFailed, failUnseen, unansweredForMs } from './failed-polls.ts';
 import { classifyPollFailure } from './failure-classes.ts';
 import { mayRestart, restartSeenAt } from './heartbeats.ts';
-import { nextMissingTaskPollAt, nextRareTaskPollAt, nextTaskPollAt, postpone } from './poll-schedule.ts';
+import { nextMissingTaskPollAt, nextRareTaskPollAt, nextTaskPollAt, postponePoll } from './poll-schedule.ts';
 import {
-  ignore,
+  ignoreFacts,
   type PollLimit,
   type RowContext,
   type RowVerdict,
@@ -19,7 +19,7 @@ import {
 } from './state-rules.ts';
 import type { Step } from './step.ts';
 import {
-  abandon,
+  abandonUpgrade,
   afterTaskFailed,
   afterUnexplained,
   beginVerification,
@@ -90,10 +90,10 @@ export const upgrading: StateRules<'upgrading'> = {
       fact.of === 'task' && classifyPollFailure(fact.failure) === 'gone'
         ? noteEnding(upgrade, fact.at, { kind: 'missing' })
         : afterPollFailed(upgrade, fact, context, polls),
-    abandoned: abandon,
-    ...ignore('admitted', 'putBack', 'claimed'),
-    ...ignore('createSent', 'createNotSent', 'createFailed', 'buildsSeen', 'withdrawn'),
-    ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
+    abandoned: abandonUpgrade,
+    ...ignoreFacts('admitted', 'putBack', 'claimed'),
+    ...ignoreFacts('createSent', 'createNotSent', 'createFailed', 'buildsSeen', 'withdrawn'),
+    ...ignoreFacts('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
   },
 };
 
@@ -261,7 +261,7 @@ function afterUnchanged(
 ): Upgrade {
   const { progress } = upgrade;
   if (progress.ending !== null || progress.taskId === null) return upgrade;
-  const dueAt = postpone(progress.dueAt, at, Math.min(until, nextRareTaskPollAt(progress, policy)));
+  const dueAt = postponePoll(progress.dueAt, at, Math.min(until, nextRareTaskPollAt(progress, policy)));
   return dueAt === progress.dueAt
     ? upgrade
     : enterState(upgrade, { ...progress, dueAt, ...(isAwaited !== true && { unchangedAt: at }) });

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import { type RolloutVerb, rolloutVerbs } from '../../base/vocabulary.ts';
 import type { BuildHold } from '../../contract/admin/status-parts.ts';
 import type { ShownRollback } from '../../contract/admin/verbs.ts';
-import { total } from '../decision/assess.ts';
+import { countUpgradesIn } from '../decision/assess.ts';
 import type { RolloutFact } from '../decision/rollout-facts.ts';
 import { isForeign } from '../model/account.ts';
 import { isRolloutEnd, type Rollout, type RolloutView } from '../model/rollout.ts';
@@ -149,7 +149,7 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
     if (state === 'rollingBack') return lift;
     if (state === 'rolledBack') return unchanged;
     if (state === 'awaitingApproval') return refuse({ kind: 'notStarted' });
-    if (total(view, mayHaveBuild) === 0)
+    if (countUpgradesIn(view, mayHaveBuild) === 0)
       return refuse({ kind: 'nothingUpgraded', isOver: isRolloutEnd(state) });
     return change({ kind: 'rollbackAsked', ...cause, ...(now ? { anyTime: true } : {}) });
   },
@@ -158,9 +158,9 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
   retry: (view, { failed: asked }, cause) => {
     const { state, endedAt } = view.rollout;
     if (state === 'awaitingApproval' || state === 'rollingBack') return refuseState(view.rollout);
-    const some = total(view, (each) => isFailed(each) || each === 'retrying');
+    const some = countUpgradesIn(view, (each) => isFailed(each) || each === 'retrying');
     if (some === 0) return refuse({ kind: 'nothingFailed' });
-    const failed = total(view, isFailed);
+    const failed = countUpgradesIn(view, isFailed);
     if (failed > asked) return refuse({ kind: 'moreFailed', failed, asked });
     if (state === 'finishedWithFailures') return change({ kind: 'reopened', ...cause });
     if (isRolloutEnd(state) || endedAt !== null) return refuse({ kind: 'over', state });

@@ -7,7 +7,7 @@ import type { RolloutStore } from '../../../src/orchestrator/ports/rollout-store
 import { makeSharedAttributes } from '../../../src/orchestrator/records/shared-attributes.ts';
 import { runStep } from '../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';
-import { watch } from '../../../src/orchestrator/watch/watch-fleet.ts';
+import { watchFleet } from '../../../src/orchestrator/watch/watch-fleet.ts';
 import type { SimulatedTask } from '../../../src/reference-service/fleet/upgrade-tasks.ts';
 import { World } from '../../../src/reference-service/fleet/world.ts';
 import { parseScenario, type ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
@@ -210,7 +210,7 @@ function makeLoops(
       // A rollback is a rollout of its own.
       for (const each of await store.activeRolloutIds([policy.name]))
         wakeAt = Math.min(wakeAt, (await reconcile(parts, each, 1, 3_000)) ?? wakeAt);
-      await parts.backgroundTasks.run('watch', (signal) => watch(parts, () => true, signal));
+      await parts.backgroundTasks.run('watch', (signal) => watchFleet(parts, () => true, signal));
       await sleep(passMs);
       const waitMs = Math.min(checkEveryMs, wakeAt - clock.now());
       if (!isWoken)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
 import { assumedText } from '../../../src/rehearsal/result/assumed-text.ts';
-import { summarize } from '../../../src/rehearsal/result/rehearsal.ts';
+import { summarizeSeeds } from '../../../src/rehearsal/result/rehearsal.ts';
 import {
   figureRows,
   type ShownRehearsal,
@@ -19,7 +19,7 @@ const calm = aWhatIf({
   durations: { medianMs: 5 * minute, p95Ms: 20 * minute },
   failures: { once: 0.03, always: 0.005 },
 });
-const rehearsed = (changes: Partial<SeedResult> = {}) => summarize([aSeedResult(changes)], startedAt);
+const rehearsed = (changes: Partial<SeedResult> = {}) => summarizeSeeds([aSeedResult(changes)], startedAt);
 
 function aShown(changes: Partial<ShownRehearsal>): ShownRehearsal {
   const of = { policy: 'production', timeZone: 'UTC', targetBuild: '19.540-2', whatIf: calm, seedsAsked: 1 };

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { needText } from '../../../rollout/messages/needs.ts';
-import { call, type Policies, type Rollout } from '../parts/call.ts';
+import { callDaemon, type Policies, type Rollout } from '../parts/call.ts';
 import { heardAt, policies, rollouts } from '../parts/live.ts';
 import { byNeed, currentWave, endText } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
@@ -168,7 +168,7 @@ function Earlier() {
   const [past, setPast] = useState<readonly Rollout[]>([]);
   const changes = rollouts.value.map(({ id, endedAt }) => `${id} ${endedAt}`).join();
   useEffect(() => {
-    call('listRollouts', { query: { limit: earlierMax } }).then(
+    callDaemon('listRollouts', { query: { limit: earlierMax } }).then(
       (page) => setPast(page.rollouts.filter(({ endedAt }) => endedAt !== null)),
       // The state of the connection shows that the daemon is unavailable.
       () => {},

@@ -3,8 +3,8 @@ import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
 import { planText } from '../../../rollout/messages/plans.ts';
 import { sentence } from '../../../rollout/messages/sentences.ts';
-import { type AnswerOf, call, type Policies } from '../parts/call.ts';
-import { ask } from '../parts/dialog.tsx';
+import { type AnswerOf, callDaemon, type Policies } from '../parts/call.ts';
+import { openQuestion } from '../parts/dialog.tsx';
 import { policies } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
@@ -85,16 +85,16 @@ function askStart(policy: string): void {
     ) : (
       <Lines>{planLines(preview.value)}</Lines>
     );
-  ask({
+  openQuestion({
     title: `Start a rollout of ${policy}`,
     label: `start ${policy}`,
     content: <Plan />,
     prepare: async () => {
-      preview.value = await call('previewStart', { params: { policy } });
+      preview.value = await callDaemon('previewStart', { params: { policy } });
     },
     send: async (reason) => {
       const planHash = preview.value?.planHash ?? '';
-      const { id } = await call('startPolicy', { params: { policy }, body: { reason, planHash } });
+      const { id } = await callDaemon('startPolicy', { params: { policy }, body: { reason, planHash } });
       location.hash = linkTo.rollout(id);
     },
   });
@@ -123,15 +123,15 @@ function askReload(): void {
         : reloadTexts(preview.value, 'preview')}
     </Lines>
   );
-  ask({
+  openQuestion({
     title: 'Reload the config file',
     label: 'reload',
     content: <Changes />,
     prepare: async () => {
-      preview.value = await call('previewReload');
+      preview.value = await callDaemon('previewReload');
     },
     send: async (reason) =>
-      `${reloadTexts(await call('reloadConfig', { body: { reason } }), 'done').join('. ')}.`,
+      `${reloadTexts(await callDaemon('reloadConfig', { body: { reason } }), 'done').join('. ')}.`,
   });
 }
 

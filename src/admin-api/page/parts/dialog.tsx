@@ -28,7 +28,7 @@ export interface Question {
 const asked = signal<{ readonly question: Question; readonly number: number } | undefined>(undefined);
 let asks = 0;
 
-export function ask(question: Question): void {
+export function openQuestion(question: Question): void {
   asks += 1;
   asked.value = { question, number: asks };
 }

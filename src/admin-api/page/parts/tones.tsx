@@ -33,6 +33,6 @@ export function Badge({ name }: { readonly name: string }) {
 }
 
 /** `1 collector`, `2 collectors`, `1,215 collectors` */
-export function counted(count: number, one: string): string {
+export function countText(count: number, one: string): string {
   return `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
 }

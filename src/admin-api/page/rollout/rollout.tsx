@@ -1,5 +1,5 @@
 import { needText } from '../../../rollout/messages/needs.ts';
-import { call } from '../parts/call.ts';
+import { callDaemon } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
 
 import { Bar, Key } from '../parts/progress.tsx';
@@ -68,9 +68,9 @@ function useDetails(id: string, isPast: boolean) {
   const params = { id };
   const read = async () => {
     const [past, course, { events }] = await Promise.all([
-      isPast ? call('getRollout', { params }) : undefined,
-      call('getRolloutCourse', { params }),
-      call('listRolloutEvents', { params, query: { limit: eventsShown } }),
+      isPast ? callDaemon('getRollout', { params }) : undefined,
+      callDaemon('getRolloutCourse', { params }),
+      callDaemon('listRolloutEvents', { params, query: { limit: eventsShown } }),
     ]);
     return { past, course, events };
   };

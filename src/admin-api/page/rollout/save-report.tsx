@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { call } from '../parts/call.ts';
+import { callDaemon } from '../parts/call.ts';
 import { problemText } from '../parts/reading.ts';
 
 const formats = {
@@ -31,7 +31,7 @@ export function SaveReport({ id }: { readonly id: string }) {
 }
 
 async function download(id: string, format: Format): Promise<void> {
-  const { report } = await call('reportRollout', { params: { id }, query: { format } });
+  const { report } = await callDaemon('reportRollout', { params: { id }, query: { format } });
   const url = URL.createObjectURL(new Blob([report], { type: formats[format].type }));
   const link = document.createElement('a');
   link.href = url;

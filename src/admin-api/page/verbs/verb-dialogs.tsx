@@ -2,8 +2,8 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { consequenceText } from '../../../rollout/messages/consequences.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
-import { call, type Rollout, type Verb, type Wave } from '../parts/call.ts';
-import { ask } from '../parts/dialog.tsx';
+import { callDaemon, type Rollout, type Verb, type Wave } from '../parts/call.ts';
+import { openQuestion } from '../parts/dialog.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
 import { timeText } from '../parts/time.tsx';
@@ -64,7 +64,7 @@ export function askVerb(verb: Verb, rollout: Rollout): void {
   };
   const consequences = consequenceText(verb, rollout, reader);
   const label = labelOf(verb, rollout);
-  ask({
+  openQuestion({
     title: `${capitalized(label)}: ${rollout.id}`,
     label,
     isStopping: stopping.includes(verb),
@@ -100,10 +100,10 @@ interface Deed {
 
 const deeds: { readonly [Name in Verb]: (rollout: Rollout) => Deed } = {
   pause: ({ id }) => ({
-    send: (reason) => call('pauseRollout', { params: { id }, body: { reason } }),
+    send: (reason) => callDaemon('pauseRollout', { params: { id }, body: { reason } }),
   }),
   resume: ({ id, hold }) => ({
-    send: (reason) => call('resumeRollout', { params: { id }, body: { reason, hold: hold ?? 0 } }),
+    send: (reason) => callDaemon('resumeRollout', { params: { id }, body: { reason, hold: hold ?? 0 } }),
   }),
   approve: (rollout) => {
     const { id, state, planHash } = rollout;
@@ -111,17 +111,17 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout) => Deed } = {
       state === 'awaitingApproval'
         ? { planHash }
         : { wave: waveThatIs('awaitingApproval', rollout)?.name ?? '' };
-    return { send: (reason) => call('approveRollout', { params: { id }, body: { reason, ...what } }) };
+    return { send: (reason) => callDaemon('approveRollout', { params: { id }, body: { reason, ...what } }) };
   },
   skipSoak: (rollout) => {
     const wave = waveThatIs('soaking', rollout)?.name ?? '';
     return {
-      send: (reason) => call('skipRolloutSoak', { params: { id: rollout.id }, body: { reason, wave } }),
+      send: (reason) => callDaemon('skipRolloutSoak', { params: { id: rollout.id }, body: { reason, wave } }),
     };
   },
   abort: ({ id }) => ({
     typed: true,
-    send: (reason) => call('abortRollout', { params: { id }, body: { reason } }),
+    send: (reason) => callDaemon('abortRollout', { params: { id }, body: { reason } }),
   }),
   rollback: (rollout) => {
     const preview = makeRollbackPreview(rollout);
@@ -130,7 +130,10 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout) => Deed } = {
       form: <preview.Lines />,
       prepare: preview.load,
       send: (reason) =>
-        call('rollBackRollout', { params: { id: rollout.id }, body: { reason, ...preview.confirmed() } }),
+        callDaemon('rollBackRollout', {
+          params: { id: rollout.id },
+          body: { reason, ...preview.confirmed() },
+        }),
     };
   },
   retry: (rollout) => {
@@ -152,7 +155,7 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout) => Deed } = {
         </label>
       ),
       send: (reason) =>
-        call('retryRollout', {
+        callDaemon('retryRollout', {
           params: { id: rollout.id },
           body: { reason, failed, ...(failureClass.value !== '' && { failureClass: failureClass.value }) },
         }),

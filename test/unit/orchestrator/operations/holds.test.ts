@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { hold, listHolds, release } from '../../../../src/orchestrator/operations/holds.ts';
+import { holdSubjects, listHolds, releaseSubjects } from '../../../../src/orchestrator/operations/holds.ts';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import { holdNoteText, unknownSubjectText } from '../../../../src/rollout/messages/hold-command-notes.ts';
@@ -28,9 +28,9 @@ beforeEach(async () => {
 const holdOf = (subject: string, findCollector?: FleetService['findCollector']) => {
   const { parts } = house;
   const fleet = findCollector === undefined ? parts.fleet : aFleetService({ findCollector });
-  return hold({ ...parts, fleet }, { subject, ...by });
+  return holdSubjects({ ...parts, fleet }, { subject, ...by });
 };
-const releaseOf = (subject: string) => release(house.parts, { subject, ...by });
+const releaseOf = (subject: string) => releaseSubjects(house.parts, { subject, ...by });
 const begin = async (changes: Partial<Rollout> = {}, names: readonly string[] = ['web-1']) => {
   const rollout = aRollout({ policy: aPolicy({ spreadBy: ['osName', 'osArch'] }), ...changes });
   const upgrades = names.map((collectorName, index) =>
@@ -109,7 +109,7 @@ describe('hold of a collector', () => {
     const { collectors } = await listHolds(house.parts);
     expect(collectors).toEqual([{ collectorId: 100, name: 'svr-12', ...by, at: t }]);
     const parts = { ...house.parts, store: makeMemoryRolloutStore() };
-    expect(await release(parts, { subject: 'svr-12', ...by })).toMatchObject({ kind: 'done' });
+    expect(await releaseSubjects(parts, { subject: 'svr-12', ...by })).toMatchObject({ kind: 'done' });
   });
 });
 
@@ -156,7 +156,8 @@ describe('a stratum', () => {
 });
 
 describe('a hold that a daemon with another config carries out', () => {
-  const elsewhere = (subject: string) => hold({ ...house.parts, policies: ['renamed'] }, { subject, ...by });
+  const elsewhere = (subject: string) =>
+    holdSubjects({ ...house.parts, policies: ['renamed'] }, { subject, ...by });
 
   it.each(['Linux / amd64', targetBuild])(
     'applies to rollouts of policies that it lacks: %s (P4)',
