@@ -25,7 +25,7 @@ export interface LoopsHooks {
   readonly nextWakeUp: () => AbortSignal;
   /** Wakes the loops of this daemon alone. */
   readonly wakeSelf: () => void;
-  /** Applies the brakes of the current config to running rollouts. */
+  /** Applies the limits of the current config to running rollouts. */
   readonly followConfigs: () => Promise<unknown>;
   readonly scanNow: (policy: string, origin: ScanOrigin, signal: AbortSignal) => Promise<Scanned>;
 }

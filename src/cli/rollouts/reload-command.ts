@@ -12,7 +12,7 @@ export interface ReloadOptions extends DaemonTarget {
   readonly dryRun: boolean;
 }
 
-/** `upwave reload`: when it returns, the running rollouts follow the brakes of the new config. */
+/** `upwave reload`: when it returns, the running rollouts follow the limits of the new config. */
 export async function reloadCommand(options: ReloadOptions, output: ConsoleOutput): Promise<ExitCode> {
   if (options.dryRun) {
     const preview = await withDaemon(options, (client) => client.previewReload());

@@ -202,13 +202,13 @@ export interface RolloutStore {
     retries: ReadonlyArray<{ readonly collectorId: number; readonly lane: number }>,
   ): Promise<void>;
   /**
-   * Saves changes of one rollout in one write; a record that has changed is left out. `tripAbove`: if a change raises the
+   * Saves changes of one rollout in one write; a record that has changed is left out. `brakeAbove`: if a change raises the
    * wave's weighted failures above it, the brake is set in the same write, and no create is sent after it.
    * @returns the collectors saved; none if the guard does not hold
    */
   saveUpgrades(
     rolloutId: string,
-    changes: ReadonlyArray<UpgradeChange & { readonly tripAbove: number | null }>,
+    changes: ReadonlyArray<UpgradeChange & { readonly brakeAbove: number | null }>,
     guard: SaveGuard,
   ): Promise<readonly number[]>;
   /**

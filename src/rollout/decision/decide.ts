@@ -14,11 +14,11 @@ import { hasExcessAcknowledged } from './acknowledged-failures.ts';
 import { admissionOf } from './admission.ts';
 import { type AssessedView, assess, countOpen, isOnlyUnreadableOpen } from './assess.ts';
 import { type Blocker, stateBlocker, storeBlockers } from './blocker.ts';
-import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { allOverAt, decideForeign } from './foreign-rollout.ts';
 import { implausibleBlocker, rollbackContinuesAt } from './implausible-inventory.ts';
 import { findUnmoved } from './outlier-group.ts';
+import { raiseAlarm } from './raise-alarm.ts';
 import { decideWave } from './wave-progress.ts';
 
 /**

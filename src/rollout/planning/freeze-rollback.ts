@@ -103,7 +103,7 @@ function* arrangeRollback(
 
 /**
  * The policy of a rollback: a canary by the rule of the policy's first wave, then the rest, within the policy's
- * concurrency, caps, windows and freezes. Its waves need no approval, because an operator or the breaker asked for the
+ * concurrency, caps, windows and freezes. Its waves need no approval, because an operator or a breach asked for the
  * rollback. They have no gates either: a gate measures the harm of the bad build and would hold the rollback that ends
  * it. A breach holds the rollback.
  */

@@ -79,7 +79,7 @@ export function explainUnplanned(
   return unplanned({ kind: reason ?? 'eligible' });
 }
 
-/** True if an operator or the breaker ended the rollout. Only an operator starts another one to the same build then. */
+/** True if an operator or a breach ended the rollout. Only an operator starts another one to the same build then. */
 export function isStopped({ state }: Pick<Rollout, 'state'>): boolean {
   return state === 'rollingBack' || state === 'aborted' || state === 'rolledBack';
 }

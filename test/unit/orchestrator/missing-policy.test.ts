@@ -63,7 +63,7 @@ describe('a policy that was renamed while its rollout runs', () => {
     clock.at += 60_000;
     const ended = { state: 'failed', endedAt: t, reason: because(''), weight: 1, lost: false } as const;
     const changes = upgrades.slice(0, 2).map((before) => {
-      return { before, after: { ...before, progress: ended, rev: 2 }, events: [], tripAbove: null };
+      return { before, after: { ...before, progress: ended, rev: 2 }, events: [], brakeAbove: null };
     });
     await store.saveUpgrades(formerId, changes, {});
     // Those that waited under the former name, and those that failed there, belong to the new one.

@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { listenHere } from './listen-here.ts';
 
 /** Opens a TCP proxy for a port of this machine. The test can cut its connections. */
-export async function openTcpGate(targetPort: number) {
+export async function openTcpProxy(targetPort: number) {
   const pairs = new Set<readonly [inner: Socket, outer: Socket]>();
   let state: 'open' | 'refuse' | 'swallow' = 'open';
 

@@ -1,7 +1,7 @@
 import { untilAborted } from '../../base/waiting.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
-export type SignInGate = ReturnType<typeof makeSignInGate>;
+export type SignInLock = ReturnType<typeof makeSignInLock>;
 
 type Entry =
   /** A session exists, or the service has none. */
@@ -15,7 +15,7 @@ type Entry =
  * Lets one request at a time sign in while the others wait for its cookie: sign-ins are throttled per minute
  * (collector-api.md §5.3), and a daemon would make one for each worker at its start.
  */
-export function makeSignInGate(needsSignIn: () => boolean) {
+export function makeSignInLock(needsSignIn: () => boolean) {
   let running: Promise<ServiceFailure | undefined> | undefined;
 
   return {

@@ -16,7 +16,7 @@ import type { Deployments } from './deployments.ts';
 import { type HttpFaults, playFault } from './http-faults.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
-export interface RequestGateParts {
+export interface RequestChecksParts {
   readonly scenario: Scenario;
   /** The service's clock, for the `Date` header. */
   readonly clock: Clock;
@@ -43,13 +43,13 @@ const rateToleranceMs = 8;
 /**
  * The checks of every request before its handler: deployment, sign-in, rate, concurrency, content type, faults, permission.
  */
-export class RequestGate {
-  readonly #parts: RequestGateParts;
+export class RequestChecks {
+  readonly #parts: RequestChecksParts;
   readonly #arrivals = new SlidingWindow(1_000);
   readonly #acceptedByUser = new Map<string, SlidingWindow>();
   readonly #openByKey = new Map<string, number>();
 
-  constructor(parts: RequestGateParts) {
+  constructor(parts: RequestChecksParts) {
     this.#parts = parts;
   }
 

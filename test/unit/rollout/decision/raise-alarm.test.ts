@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assess, setAsideIn } from '../../../../src/rollout/decision/assess.ts';
-import { isCanary, raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
+import { isCanary, raiseAlarm } from '../../../../src/rollout/decision/raise-alarm.ts';
 import type { Amount, Isolation, WaveSize } from '../../../../src/rollout/model/policy.ts';
 import type {
   Rollout,
@@ -64,7 +64,7 @@ function view({ canary, rest = [], restState, rollout, isolate = 'strata', ...ru
 
 const all = (part: Part, count = strataCount) => Array.from({ length: count }, () => part);
 
-describe('the breaker', () => {
+describe('a breach', () => {
   const oneBad = { canary: [{ failed: 1 }, ...all({ succeeded: 1 }, 9)] };
   const early = view({ canary: [{ failed: 1 }, ...all({ active: 1 }, 9)] });
 
@@ -102,7 +102,7 @@ describe('the breaker', () => {
     expect(decision.blockers.map(({ kind }) => kind)).toEqual(['outliersUnclear', 'inventory']);
   });
 
-  it('trips for a wave that has passed, too, but not for one that has not started', () => {
+  it('is one in a wave that has passed, too, but not in one that has not started', () => {
     const late = view({ canary: all({ failed: 1 }), restState: 'open' });
     expect(alarmOf(late)).toMatchObject({ action: { do: 'breach' } });
     const badRest = { canary: all({ succeeded: 1 }), rest: all({ failed: 1 }) };
@@ -142,7 +142,7 @@ describe('members of a held stratum', () => {
     });
     expect(setAsideIn(two, 1, new Set([0, 1]))).toMatchObject({ waiting: 5, failed: 2 });
     expect(assess(aside).assessed.map(({ assessment }) => assessment)).toMatchObject([
-      { failures: 0, tripped: false, settled: true },
+      { failures: 0, breached: false, settled: true },
       { failures: 0, setAside: 3, settled: true, evidence: 'shown' },
     ]);
     expect(decide(aside, now).actions).toEqual([{ do: 'save', change: { kind: 'wavePassed', wave: 1 } }]);

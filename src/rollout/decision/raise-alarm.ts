@@ -11,27 +11,27 @@ export type Alarm =
   | { readonly kind: 'wait'; readonly failures: WaveFailures };
 
 /**
- * The breaker: any started wave may trip, even one that has passed and whose late joiners fail. When a few strata explain the
+ * Any started wave may breach its limit, even one that has passed and whose late joiners fail. When a few strata explain the
  * failures, only these are held (DESIGN §4, Failures and Strata).
  */
 export function raiseAlarm(view: AssessedView): Alarm | undefined {
   // A group comes before its strata: it cuts across them, and they may continue without it.
   const shared = findOutlierGroup(view);
   if (shared !== undefined) return { kind: 'act', action: { do: 'isolateGroup', shared } };
-  const tripped = view.assessed.find(({ wave, assessment }) => hasBegun(wave) && assessment.tripped);
-  if (tripped === undefined) {
+  const breached = view.assessed.find(({ wave, assessment }) => hasBegun(wave) && assessment.breached);
+  if (breached === undefined) {
     const strata = findOutliers(view);
     return strata.length === 0 ? undefined : { kind: 'act', action: { do: 'isolate', strata } };
   }
-  const trip = {
-    triesEachStratum: tripped.rule.size.kind === 'perStratum',
+  const breach = {
+    triesEachStratum: breached.rule.size.kind === 'perStratum',
     isWithinBoundsWithout: (strata: ReadonlySet<number>) => isWithinBounds(view, strata),
   };
-  const outliers = findOutlierCauses(view, trip);
+  const outliers = findOutlierCauses(view, breach);
   if (outliers !== undefined) return { kind: 'act', action: { do: 'isolate', strata: outliers } };
-  const failures = failuresOf(view, tripped);
-  if (mayFindOutliers(view, trip)) return { kind: 'wait', failures };
-  const holdsBuild = isCanary(view, tripped.index);
+  const failures = failuresOf(view, breached);
+  if (mayFindOutliers(view, breach)) return { kind: 'wait', failures };
+  const holdsBuild = isCanary(view, breached.index);
   return { kind: 'act', action: { do: 'breach', cause: { kind: 'failures', failures }, holdsBuild } };
 }
 
@@ -48,5 +48,5 @@ export function isCanary({ rollout }: AssessedView, wave: number): boolean {
 
 function isWithinBounds(view: AssessedView, more: ReadonlySet<number>): boolean {
   const strata = new Set([...heldStrataOf(view), ...more]);
-  return assessWaves(view, strata).every(({ wave, assessment }) => !hasBegun(wave) || !assessment.tripped);
+  return assessWaves(view, strata).every(({ wave, assessment }) => !hasBegun(wave) || !assessment.breached);
 }
