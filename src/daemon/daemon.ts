@@ -1,4 +1,4 @@
-import type { CallersParts } from '../admin-api/access/callers.ts';
+import type { CallersParts } from '../admin-api/access/identify-callers.ts';
 import { type RunningAdminApi, startAdminApi } from '../admin-api/admin-api.ts';
 import type { Readiness } from '../admin-api/handlers/readiness.ts';
 import { invariant } from '../base/assert.ts';

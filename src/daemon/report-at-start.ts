@@ -7,7 +7,7 @@ import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { RolloutStore } from '../orchestrator/ports/rollout-store.ts';
 import { assessRedis } from '../redis/connection/assess-redis.ts';
 import type { RedisCommands } from '../redis/connection/connection.ts';
-import { orphanText } from '../rollout/messages/configs.ts';
+import { orphanText } from '../rollout/messages/config-texts.ts';
 import { outageLeftMs } from '../rollout/status/api-budget-status.ts';
 
 export interface ReportAtStartParts extends FindOrphansParts {

@@ -3,7 +3,7 @@ import { isLoopbackAddress, isLoopbackHost } from '../../base/loopback.ts';
 import type { Clock } from '../../base/time.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/operation-handlers.ts';
 import { faultAnswer } from './admin-fault.ts';
-import { bearerOf, type Caller, type Callers } from './callers.ts';
+import { bearerOf, type Caller, type Callers } from './identify-callers.ts';
 import { makeWrongTokens } from './wrong-tokens.ts';
 
 /** Returns the caller, or the fault for which the request is refused. */

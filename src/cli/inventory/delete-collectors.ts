@@ -4,7 +4,7 @@ import { counted } from '../../rollout/messages/sentences.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
 import { makeConsent } from '../shell/operator.ts';
-import { findCollector } from './find-collector.ts';
+import { findCollector } from './find-resource.ts';
 import { type InventoryOptions, withManagement } from './with-management.ts';
 
 /** `upwave collectors delete <id|name>`: deletes one collector and its sources for good. */

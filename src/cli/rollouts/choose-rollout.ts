@@ -4,7 +4,7 @@ import { nearestText } from '../../base/names.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
-import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { UsageFailure } from '../shell/command.ts';
 
 /**

@@ -7,7 +7,7 @@ import { rollbackFacts } from '../../rollout/messages/rollback-previews.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
-import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
+import type { AskedVerb } from '../../rollout/verbs/judge-verb.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type AnswerInput, confirm } from '../shell/operator.ts';
 import { fitLines } from './fit-lines.ts';

@@ -7,7 +7,7 @@ import { failedStates } from '../../rollout/model/upgrade.ts';
 import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
 import { makeShownFilter } from '../../rollout/status/failure-filter.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
-import { type AskedVerb, type RolloutVerb, verbTraits } from '../../rollout/verbs/verbs.ts';
+import { type AskedVerb, type RolloutVerb, verbTraits } from '../../rollout/verbs/judge-verb.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { type AnswerInput, confirm } from '../shell/operator.ts';

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { dueText } from '../../rollout/messages/needs.ts';
+import { dueText } from '../../rollout/messages/need-texts.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
 import { isHeadline } from '../../rollout/status/headline.ts';
 

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { ReloadAnswer, ReloadPreview } from '../../contract/admin/reload.ts';
-import { type ReloadStage, reloadLines } from '../../rollout/messages/configs.ts';
+import { type ReloadStage, reloadLines } from '../../rollout/messages/config-texts.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';

@@ -1,7 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
-import { configText } from '../../rollout/messages/configs.ts';
+import { configText } from '../../rollout/messages/config-texts.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 /**

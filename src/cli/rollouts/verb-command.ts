@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';

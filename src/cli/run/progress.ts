@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
-import { shortEtaText } from '../../rollout/messages/eta.ts';
+import { shortEtaText } from '../../rollout/messages/eta-texts.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
 import { endStates } from '../../rollout/model/upgrade.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';

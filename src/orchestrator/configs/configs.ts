@@ -1,5 +1,5 @@
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
-import { configText, healthyConfigText, settingsText } from '../../rollout/messages/configs.ts';
+import { configText, healthyConfigText, settingsText } from '../../rollout/messages/config-texts.ts';
 import type { ConfigVersion } from '../../rollout/reload/follow-config.ts';
 import {
   type ConfigStatus,

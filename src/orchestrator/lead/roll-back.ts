@@ -3,7 +3,7 @@ import { groupBy } from '../../base/grouping.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import { countUpgradesIn } from '../../rollout/decision/assess.ts';
 import { recheckInventoryMs, rollbackContinuesAt } from '../../rollout/decision/implausible-inventory.ts';
-import { rollbackPlannedText } from '../../rollout/messages/events.ts';
+import { rollbackPlannedText } from '../../rollout/messages/event-texts.ts';
 import { implausibleText } from '../../rollout/messages/stop-causes.ts';
 import { isImplausibleTooLong } from '../../rollout/model/assess-inventory.ts';
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';

@@ -7,8 +7,8 @@ import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { failedStates, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { makeFailureFilter, summarizeFailed } from '../../rollout/status/failure-filter.ts';
 import { isAsShown, shownOf } from '../../rollout/status/preview-rollback.ts';
+import { judgeVerb, type VerbJudgement, verbTraits } from '../../rollout/verbs/judge-verb.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
-import { judgeVerb, type VerbJudgement, verbTraits } from '../../rollout/verbs/verbs.ts';
 import { type FollowConfigsParts, followRollout } from '../configs/follow-configs.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import { changeRollout, stopRollout } from '../records/change-rollout.ts';
@@ -16,7 +16,7 @@ import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.
 import { listAllUpgrades, loadRolloutSummary } from '../records/read-records.ts';
 import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
 import type { VerbRequest } from './operations.ts';
-import { showRollback } from './preview-rollback.ts';
+import { showRollback } from './show-rollback.ts';
 
 export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
   /** Default: every rollout belongs to this account. */

@@ -20,7 +20,7 @@ import {
   findLongOutage,
   findPlannedCollector,
   namesNear,
-} from './find-collector.ts';
+} from './find-planned-collector.ts';
 import type { ExplainResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 

@@ -6,7 +6,7 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { isRolloutId, parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { RolloutsPage } from '../ports/rollout-store.ts';
 import type { ExplainResult, HoldResult, Operations, RolloutStatusPage } from './operations.ts';
-import type { ReloadPreviewResult, ReloadResult } from './reload.ts';
+import type { ReloadPreviewResult, ReloadResult } from './reload-config.ts';
 
 /** The operations of one account. */
 export interface AccountOperations {

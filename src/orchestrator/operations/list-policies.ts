@@ -1,6 +1,6 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import type { PolicyStatuses } from '../../contract/admin/policies.ts';
-import { settingsText } from '../../rollout/messages/configs.ts';
+import { settingsText } from '../../rollout/messages/config-texts.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd } from '../../rollout/model/rollout.ts';
 import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';

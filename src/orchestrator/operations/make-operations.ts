@@ -1,5 +1,5 @@
 import type { ApiBudgetStatus, RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { refusalText } from '../../rollout/messages/refusals.ts';
+import { refusalText } from '../../rollout/messages/refusal-texts.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
@@ -11,14 +11,14 @@ import { loadRolloutSummary, withSharedAttribute } from '../records/read-records
 import { writeReports } from '../report/write-reports.ts';
 import { makeApplyVerb } from './apply-verb.ts';
 import { auditVerb } from './audit-verbs.ts';
+import { holdSubjects, listHolds, releaseSubjects } from './change-holds.ts';
 import { explainCollector, explainPlanned } from './explain-collector.ts';
-import { holdSubjects, listHolds, releaseSubjects } from './holds.ts';
 import { listPolicies } from './list-policies.ts';
 import type { EventFilter, Refused, RolloutOperations, VerbResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
-import { showRollback } from './preview-rollback.ts';
 import { searchUpgrades } from './search-upgrades.ts';
 import { makeShowCourse } from './show-course.ts';
+import { showRollback } from './show-rollback.ts';
 
 /** Makes the operator's reads and verbs from store and register. They work on every daemon, leader or not. */
 export function makeOperations(parts: OperationsParts): RolloutOperations {

@@ -1,15 +1,15 @@
 import { assertNever } from '../../base/assert.ts';
 import { isCleared } from '../../rollout/decision/evolve-rollout.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
-import { tiedText } from '../../rollout/messages/accounts.ts';
-import { differenceText } from '../../rollout/messages/configs.ts';
+import { tiedText } from '../../rollout/messages/account-texts.ts';
+import { differenceText } from '../../rollout/messages/config-texts.ts';
 import {
   clearedText,
   eventReasonText,
   gateChangeText,
   inventoryTrustedText,
   releasedText,
-} from '../../rollout/messages/events.ts';
+} from '../../rollout/messages/event-texts.ts';
 import { implausibleText } from '../../rollout/messages/stop-causes.ts';
 import { heldText } from '../../rollout/messages/stratum-reasons.ts';
 import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';

@@ -1,6 +1,6 @@
 import { runAtOnce } from '../../base/steps.ts';
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
-import { accountText } from '../../rollout/messages/accounts.ts';
+import { accountText } from '../../rollout/messages/account-texts.ts';
 import {
   type AccountMark,
   type AccountStatus,

@@ -2,7 +2,7 @@ import { hashHex } from '../../base/hash.ts';
 import type { Clock, DurationMs } from '../../base/time.ts';
 import type { Sleep } from '../../base/waiting.ts';
 import { wasStopped } from '../../rollout/decision/after-data-loss.ts';
-import { dataLossText } from '../../rollout/messages/data-loss.ts';
+import { dataLossText } from '../../rollout/messages/data-loss-texts.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import type { FleetRegister, StoreInstance } from '../ports/fleet-register.ts';

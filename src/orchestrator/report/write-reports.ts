@@ -5,7 +5,7 @@ import { reportDocument } from '../../rollout/report/report-document.ts';
 import { makeReportTally } from '../../rollout/report/report-figures.ts';
 import { type ReportFormat, writeReport } from '../../rollout/report/write-report.ts';
 import type { CauseGroupName } from '../../rollout/status/causes.ts';
-import { describeGates } from '../../rollout/status/course.ts';
+import { describeGates } from '../../rollout/status/describe-course.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import { eventsReadMax } from '../ports/rollout-store.ts';

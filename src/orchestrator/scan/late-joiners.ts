@@ -1,6 +1,6 @@
 import { eachInSteps } from '../../base/steps.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
-import { joinedText } from '../../rollout/messages/events.ts';
+import { joinedText } from '../../rollout/messages/event-texts.ts';
 import type { Unread } from '../../rollout/messages/scans.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
-import { plannedText } from '../../rollout/messages/events.ts';
+import { plannedText } from '../../rollout/messages/event-texts.ts';
 import { type NothingToDo, type ScanResult, scanText, type Unread } from '../../rollout/messages/scans.ts';
 import { countSteady } from '../../rollout/model/assess-inventory.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';

@@ -57,7 +57,7 @@ export function makeCollectorHandlers(callers: Callers) {
   } satisfies Partial<OperationHandlers<typeof collectorManagementApi>>;
 }
 
-/** @throws ServiceFailure `InvalidCollector` */
+/** @throws RefusedRequest `InvalidCollector` */
 export function knownCollector(world: World, id: number): SimulatedCollector {
   const collector = world.collector(id);
   if (collector === undefined) throw serviceRefusal('InvalidCollector');

@@ -8,7 +8,7 @@ import { checkIfMatch, collectorETag, collectorView } from './views.ts';
 
 /**
  * Creates a Hosted Collector (collector-api.md §4.1); Installed ones register themselves.
- * @throws ServiceFailure with a code of collector-api.md §7.3
+ * @throws RefusedRequest with a code of collector-api.md §7.3
  */
 export function createHostedCollector(
   registry: CollectorRegistry,
@@ -58,7 +58,7 @@ const wholeFields = [...modifiableFields, 'alive', 'collectorVersion', 'osName',
 /**
  * Updates a collector by the rules of collector-api.md §4.4. Stated fields are checked. A modifiable field that is not
  * stated stays as it is, because many clients state only the fields they manage.
- * @throws ServiceFailure with a code of collector-api.md §7.3, or one of the ETag's
+ * @throws RefusedRequest with a code of collector-api.md §7.3, or one of the ETag's
  */
 export function updateCollector(
   registry: CollectorRegistry,

@@ -1,13 +1,13 @@
 import type { EpochMs } from '../../base/time.ts';
 import { sourceNameOf } from '../../contract/collector-management/sources.ts';
-import { ServiceFailure } from '../scenario/service-failure.ts';
+import { RefusedRequest } from '../scenario/refused-request.ts';
 import { missingField, serviceRefusal } from './refusals.ts';
 import type { CollectorSource, SimulatedCollector } from './simulated-collector.ts';
 import type { SourceRegistry } from './source-registry.ts';
 import { readSourceStatement, type Stated, type StatedUpdate } from './statements.ts';
 import { checkIfMatch, sourceETag } from './views.ts';
 
-/** @throws ServiceFailure with a code of collector-api.md §7.4 */
+/** @throws RefusedRequest with a code of collector-api.md §7.4 */
 export function createSource(
   registry: SourceRegistry,
   collector: SimulatedCollector,
@@ -24,7 +24,7 @@ export function createSource(
 
 /**
  * Replaces a source by the stated fields (collector-api.md §4.4). An optional field that is not stated is removed.
- * @throws ServiceFailure with a code of collector-api.md §7.4, or one of the ETag's
+ * @throws RefusedRequest with a code of collector-api.md §7.4, or one of the ETag's
  */
 export function updateSource(
   registry: SourceRegistry,
@@ -35,7 +35,7 @@ export function updateSource(
   refuseInJsonMode(collector);
   checkIfMatch(ifMatch, sourceETag(source));
   if (source.stoppedAt !== undefined) {
-    throw new ServiceFailure(400, 'service.source.stopping', 'the source is being deleted');
+    throw new RefusedRequest(400, 'service.source.stopping', 'the source is being deleted');
   }
   if (stated['id'] !== source.id) throw serviceRefusal('BadRequestBladeId');
   const kept = readSourceStatement(stated, (type) => registry.isCloudToCloud(type));
@@ -51,7 +51,7 @@ export function updateSource(
   return updated;
 }
 
-/** @throws ServiceFailure `CannotModifySources` for a collector in JSON mode */
+/** @throws RefusedRequest `CannotModifySources` for a collector in JSON mode */
 export function deleteSource(
   registry: SourceRegistry,
   target: { readonly collector: SimulatedCollector; readonly source: CollectorSource },

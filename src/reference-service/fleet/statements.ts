@@ -65,7 +65,7 @@ interface CollectorStatement {
 
 /**
  * Parses the stated fields of a collector.
- * @throws ServiceFailure for the first invalid field: with its documented code, else `service.<field>.invalid`
+ * @throws RefusedRequest for the first invalid field: with its documented code, else `service.<field>.invalid`
  */
 export function readCollectorStatement(
   stated: Stated,
@@ -133,7 +133,7 @@ const serviceFields: readonly string[] = ['id', 'alive', 'state'];
  * Parses the stated fields of a source.
  * @param isCloudToCloud true for a source type with names in `config`
  * @returns all stated fields, except those that the service sets
- * @throws ServiceFailure for the first invalid field: with its code of collector-api.md §7.4, else `service.<field>.invalid`
+ * @throws RefusedRequest for the first invalid field: with its code of collector-api.md §7.4, else `service.<field>.invalid`
  *   or `.missing`
  */
 export function readSourceStatement(

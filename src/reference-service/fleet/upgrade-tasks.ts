@@ -1,7 +1,7 @@
 import { compareBuildVersions, isSameBuild, parseBuildVersion } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
+import { RefusedRequest } from '../scenario/refused-request.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { ServiceFailure } from '../scenario/service-failure.ts';
 import type { BuildList } from './build-list.ts';
 import type { CollectorRegistry } from './collector-registry.ts';
 import { serviceRefusal } from './refusals.ts';
@@ -31,7 +31,7 @@ export interface TaskRequest {
 /** An accepted request, from which the course of its task is drawn. */
 export type AcceptedUpgrade = UpgradeTry & Omit<ScriptParts, 'outcome'> & Pick<TaskRequest, 'by'>;
 
-/** @throws ServiceFailure when the request is refused after all */
+/** @throws RefusedRequest when the request is refused after all */
 export type DrawScript = (accepted: AcceptedUpgrade) => TaskScript;
 
 /** Draws courses as the scenario has them: by its rules, else by chance. */
@@ -99,7 +99,7 @@ export class UpgradeTasks {
 
   /**
    * The build that a request means. Default: the latest.
-   * @throws ServiceFailure `collector.version.invalid` when it is unreadable or not on offer
+   * @throws RefusedRequest `collector.version.invalid` when it is unreadable or not on offer
    */
   targetVersion(asked: string | undefined, now: EpochMs): string {
     const toVersion = asked === undefined || asked === '' ? this.#parts.builds.latest(now) : asked;
@@ -113,7 +113,7 @@ export class UpgradeTasks {
 
   /**
    * Accepts a task and draws its course.
-   * @throws ServiceFailure with one of the five codes of collector-api.md §7.5
+   * @throws RefusedRequest with one of the five codes of collector-api.md §7.5
    */
   create(asked: TaskRequest, drawScript: DrawScript, now: EpochMs): SimulatedTask {
     const { collectorId, by } = asked;
@@ -149,7 +149,7 @@ export class UpgradeTasks {
     try {
       this.create({ ...asked, by: 'human' }, drawScript, now);
     } catch (error) {
-      if (!(error instanceof ServiceFailure)) throw error;
+      if (!(error instanceof RefusedRequest)) throw error;
     }
   }
 

@@ -70,7 +70,7 @@ const quotedTags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
 
 /**
  * Checks `If-Match` (collector-api.md §4.4).
- * @throws ServiceFailure when `If-Match` is missing, not quoted, or names another state than the current one
+ * @throws RefusedRequest when `If-Match` is missing, not quoted, or names another state than the current one
  */
 export function checkIfMatch(ifMatch: string | undefined, current: string): void {
   const stated = ifMatch?.trim() ?? '';

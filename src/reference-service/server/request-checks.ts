@@ -9,8 +9,8 @@ import type { ErrorAnswers } from '../api/error-answers.ts';
 import { readRecord, type ServiceRecord } from '../api/service-record.ts';
 import { serviceRefusal } from '../fleet/refusals.ts';
 import type { AccessKey } from '../scenario/account-scenario.ts';
+import { RefusedRequest } from '../scenario/refused-request.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { ServiceFailure } from '../scenario/service-failure.ts';
 import { type Authentication, basicCredentials, sessionCookieName } from './authentication.ts';
 import type { Deployments } from './deployments.ts';
 import { type HttpFaults, playFault } from './http-faults.ts';
@@ -70,7 +70,7 @@ export class RequestChecks {
     const { accounts, authentication, callers, errors, record } = this.#parts;
     const moved = this.#rightAddress(request);
     if (moved !== undefined) {
-      const failure = new ServiceFailure(301, 'moved', `the account lives at ${moved}`);
+      const failure = new RefusedRequest(301, 'moved', `the account lives at ${moved}`);
       return errors.of(failure, { location: moved });
     }
     const signIn = authentication.identify(request);
@@ -140,7 +140,7 @@ export class RequestChecks {
     const { callers, clock, errors, faults, record, scenario, wait } = this.#parts;
     if (isWrongType(request, scenario.strictContentType)) {
       return errors.of(
-        new ServiceFailure(415, 'contenttype.invalid', 'the content type must be application/json'),
+        new RefusedRequest(415, 'contenttype.invalid', 'the content type must be application/json'),
       );
     }
     const { operation } = request;
@@ -174,7 +174,7 @@ export class RequestChecks {
   /** A throttled sign-in looks exactly like a wrong key (collector-api.md §5.3). */
   #unauthorized(): HttpAnswer {
     return this.#parts.errors.of(
-      new ServiceFailure(401, 'unauthorized', 'the credential could not be verified'),
+      new RefusedRequest(401, 'unauthorized', 'the credential could not be verified'),
       { 'www-authenticate': 'Basic realm="Collector Management Service"' },
     );
   }
@@ -183,7 +183,7 @@ export class RequestChecks {
     const { errors, scenario } = this.#parts;
     const { retryAfter } = scenario.limits;
     return errors.of(
-      new ServiceFailure(429, 'rate.limit.exceeded', 'too many requests'),
+      new RefusedRequest(429, 'rate.limit.exceeded', 'too many requests'),
       retryAfter === null ? {} : { 'retry-after': String(Math.ceil(retryAfter / 1_000)) },
     );
   }
@@ -201,7 +201,7 @@ function isWrongType(request: HttpRequest, strict: boolean): boolean {
 }
 
 /** Checks the caller's rights (collector-api.md §5.2, §5.6, §7.5). @returns the refusal, or undefined when it is allowed */
-function permissionRefusal(operation: Operation, caller: Caller): ServiceFailure | undefined {
+function permissionRefusal(operation: Operation, caller: Caller): RefusedRequest | undefined {
   if (operation.path.startsWith('/search/')) {
     return caller.account.enterprise ? undefined : serviceRefusal('forbidden');
   }

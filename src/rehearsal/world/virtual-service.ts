@@ -9,7 +9,7 @@ import {
 import { taskStatusAt } from '../../reference-service/fleet/task-script.ts';
 import type { SimulatedTask } from '../../reference-service/fleet/upgrade-tasks.ts';
 import type { World } from '../../reference-service/fleet/world.ts';
-import { ServiceFailure as Refused } from '../../reference-service/scenario/service-failure.ts';
+import { RefusedRequest as Refused } from '../../reference-service/scenario/refused-request.ts';
 import type { FleetCollector, FleetSnapshot } from '../../rollout/model/collector.ts';
 import { collectorsPerPage } from '../../rollout/readings/reading-period.ts';
 import type { InventoryRow, TaskSighting } from '../../rollout/upgrade/facts.ts';

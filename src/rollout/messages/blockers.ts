@@ -5,7 +5,7 @@ import type { ShownBlocker } from '../../contract/admin/rollout-status.ts';
 import type { ClosedBy } from '../calendar/calendar.ts';
 import type { Blocker, WaveWaits } from '../decision/blocker.ts';
 import { implausibleHoldAfterMs } from '../model/assess-inventory.ts';
-import { accountText } from './accounts.ts';
+import { accountText } from './account-texts.ts';
 import { gateText } from './gates.ts';
 import { rolloutReasonText, unreadableText } from './rollout-reasons.ts';
 import { counted, makeText } from './sentences.ts';

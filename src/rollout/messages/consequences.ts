@@ -3,7 +3,7 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { isFailed } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
-import type { RolloutVerb } from '../verbs/verbs.ts';
+import type { RolloutVerb } from '../verbs/judge-verb.ts';
 import { planText } from './plans.ts';
 import { counted, sentence } from './sentences.ts';
 

@@ -5,10 +5,10 @@ import { countLeftOut, type LeftOutKind, type NoTarget } from '../model/left-out
 import type { Rollout } from '../model/rollout.ts';
 import type { ConfigStatus } from '../reload/newest-config.ts';
 import { describeFailure, type ServiceFailure } from '../upgrade/failure-classes.ts';
-import { accountText } from './accounts.ts';
-import { configText } from './configs.ts';
+import { accountText } from './account-texts.ts';
+import { configText } from './config-texts.ts';
 import { healthText } from './daemon-health.ts';
-import { needsStartText } from './data-loss.ts';
+import { needsStartText } from './data-loss-texts.ts';
 import { leftOutLine, nobodyPlannedText, noTargetText, showLeftOut } from './exclusions.ts';
 import { counted, makeText } from './sentences.ts';
 import { implausibleText } from './stop-causes.ts';

@@ -11,7 +11,7 @@ import { sharedAttributeText } from '../messages/stop-causes.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { failedStates } from '../model/upgrade.ts';
-import type { GateCourse } from '../status/course.ts';
+import type { GateCourse } from '../status/describe-course.ts';
 import type { GroupFigures, ReportFigures } from './report-figures.ts';
 
 /** The data of a report. */

@@ -6,7 +6,7 @@ import { isWaitedFor } from '../../../src/orchestrator/lead/lead.ts';
 import { reconcile } from '../../../src/orchestrator/lead/reconcile.ts';
 import { makeOperations } from '../../../src/orchestrator/operations/make-operations.ts';
 import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
-import { makeReload, type ReloadResult } from '../../../src/orchestrator/operations/reload.ts';
+import { makeReload, type ReloadResult } from '../../../src/orchestrator/operations/reload-config.ts';
 import type { EventSink } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { BackgroundTasks, StepOutcome, WakeUps } from '../../../src/orchestrator/ports/leader.ts';
 import { makeAccounts } from '../../../src/orchestrator/records/judge-accounts.ts';

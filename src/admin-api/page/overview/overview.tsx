@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { needText } from '../../../rollout/messages/needs.ts';
+import { needText } from '../../../rollout/messages/need-texts.ts';
 import { callDaemon, type Policies, type Rollout } from '../parts/call.ts';
 import { heardAt, policies, rollouts } from '../parts/live.ts';
 import { byNeed, currentWave, endText } from '../parts/needs.ts';

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
-import { type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
+import { type ReloadStage, reloadLines } from '../../../rollout/messages/config-texts.ts';
 import { planText } from '../../../rollout/messages/plans.ts';
 import { sentence } from '../../../rollout/messages/sentences.ts';
 import { type AnswerOf, callDaemon, type Policies } from '../parts/call.ts';

@@ -1,4 +1,4 @@
-import { etaText } from '../../../rollout/messages/eta.ts';
+import { etaText } from '../../../rollout/messages/eta-texts.ts';
 import { stateText } from '../../../rollout/messages/sentences.ts';
 import type { Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';

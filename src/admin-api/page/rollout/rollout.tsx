@@ -1,4 +1,4 @@
-import { needText } from '../../../rollout/messages/needs.ts';
+import { needText } from '../../../rollout/messages/need-texts.ts';
 import { callDaemon } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
 

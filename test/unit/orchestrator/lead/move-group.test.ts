@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
-import { holdSubjects, releaseSubjects } from '../../../../src/orchestrator/operations/holds.ts';
+import { holdSubjects, releaseSubjects } from '../../../../src/orchestrator/operations/change-holds.ts';
 import { makeSharedAttributes } from '../../../../src/orchestrator/records/shared-attributes.ts';
 import { addLateJoiners } from '../../../../src/orchestrator/scan/late-joiners.ts';
 import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/orchestrator/recovery/data-loss.ts';
 import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
-import { needsStartText } from '../../../../src/rollout/messages/data-loss.ts';
+import { needsStartText } from '../../../../src/rollout/messages/data-loss-texts.ts';
 import { aPolicy, aRollout, askedFor, startedAt, targetBuild } from '../../../support/builders.ts';
 import { freeze } from '../../../support/house.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { wasStopped } from '../../../../src/rollout/decision/after-data-loss.ts';
-import { needsStartText } from '../../../../src/rollout/messages/data-loss.ts';
+import { needsStartText } from '../../../../src/rollout/messages/data-loss-texts.ts';
 import { type RolloutState, rolloutStates } from '../../../../src/rollout/model/rollout.ts';
 import { aRollout, askedFor, aWave, targetBuild } from '../../../support/builders.ts';
 

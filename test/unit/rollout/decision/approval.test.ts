@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { driftText } from '../../../../src/rollout/messages/plans.ts';
 import type { PlanDrift, Rollout, RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
-import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
+import { judgeVerb } from '../../../../src/rollout/verbs/judge-verb.ts';
 import { askedFor, startedAt } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
 import { afterFact, aViewOf, waiting } from '../../../support/view-cases.ts';

@@ -4,7 +4,7 @@ import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.t
 import { rolloutReasonText } from '../../../../src/rollout/messages/rollout-reasons.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { isEnd, isWaiting, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
-import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
+import { judgeVerb } from '../../../../src/rollout/verbs/judge-verb.ts';
 import { askedFor, startedAt } from '../../../support/builders.ts';
 import { afterFact, aViewOf, type Counts, type ViewCase } from '../../../support/view-cases.ts';
 

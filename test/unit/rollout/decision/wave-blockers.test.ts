@@ -5,7 +5,7 @@ import { blockerText } from '../../../../src/rollout/messages/blockers.ts';
 import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
 import { isEnd, isFailed, isOnBuild, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
-import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
+import { judgeVerb } from '../../../../src/rollout/verbs/judge-verb.ts';
 import { anUpgrade, because, startedAt } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
 import { aDeferredOne, afterFacts, anEndedOne } from '../../../support/upgrade-cases.ts';

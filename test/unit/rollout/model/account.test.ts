@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accountText } from '../../../../src/rollout/messages/accounts.ts';
+import { accountText } from '../../../../src/rollout/messages/account-texts.ts';
 import {
   type AccountStatus,
   hasMark,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assessCalendar } from '../../../../src/rollout/calendar/calendar.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
-import { differenceText } from '../../../../src/rollout/messages/configs.ts';
+import { differenceText } from '../../../../src/rollout/messages/config-texts.ts';
 import { collectorZone, type Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import {

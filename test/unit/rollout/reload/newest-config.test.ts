@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configText, settingsText } from '../../../../src/rollout/messages/configs.ts';
+import { configText, settingsText } from '../../../../src/rollout/messages/config-texts.ts';
 import {
   compareSettings,
   judgeConfig,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { differenceText } from '../../../../src/rollout/messages/configs.ts';
+import { differenceText } from '../../../../src/rollout/messages/config-texts.ts';
 import { comparePolicies } from '../../../../src/rollout/reload/policy-difference.ts';
 import { aPolicy } from '../../../support/builders.ts';
 

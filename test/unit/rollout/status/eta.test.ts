@@ -3,7 +3,7 @@ import type { EtaUnknownReason } from '../../../../src/base/vocabulary.ts';
 import { showComing } from '../../../../src/cli/shell/show-instant.ts';
 import type { ApiBudgetStatus, Eta, Outage } from '../../../../src/contract/admin/rollout-status.ts';
 import { assess } from '../../../../src/rollout/decision/assess.ts';
-import { etaText, shortEtaText } from '../../../../src/rollout/messages/eta.ts';
+import { etaText, shortEtaText } from '../../../../src/rollout/messages/eta-texts.ts';
 import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
 import { etaOf } from '../../../../src/rollout/status/eta.ts';
 import { anApiBudgetStatus, anOutage, aPolicy, startedAt } from '../../../support/builders.ts';

@@ -1,6 +1,6 @@
 import type { ShownRollback } from '../../contract/admin/verbs.ts';
 import type { Awaited, FailedSummary, Refusal } from '../verbs/refusal.ts';
-import { accountText } from './accounts.ts';
+import { accountText } from './account-texts.ts';
 import { noTargetText } from './exclusions.ts';
 import { driftText } from './plans.ts';
 import { rolloutReasonText, unreadableText } from './rollout-reasons.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutEvent } from '../../../../src/rollout/model/events.ts';
-import { describeCourse } from '../../../../src/rollout/status/course.ts';
+import { describeCourse } from '../../../../src/rollout/status/describe-course.ts';
 import { aPrometheusGate, aStatus, aWebhookGate } from '../../../support/builders/gate-builders.ts';
 import { someGroups, startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent } from '../../../support/fake-operations.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   askForCollector,
   findPlannedCollector,
-} from '../../../../src/orchestrator/operations/find-collector.ts';
+} from '../../../../src/orchestrator/operations/find-planned-collector.ts';
 import {
   anApiBudgetStatus,
   anOutage,

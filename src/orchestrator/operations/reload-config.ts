@@ -1,7 +1,12 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import type { FollowedConfig, ReloadChanges } from '../../contract/admin/reload.ts';
 import type { VerbBody } from '../../contract/admin/verb-body.ts';
-import { configText, reloadText, removedPolicyText, settingsText } from '../../rollout/messages/configs.ts';
+import {
+  configText,
+  reloadText,
+  removedPolicyText,
+  settingsText,
+} from '../../rollout/messages/config-texts.ts';
 import { isForeign } from '../../rollout/model/account.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { withCurrentLimits } from '../../rollout/reload/follow-config.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { keepLatest } from '../../base/keep-latest.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { searchJobDone } from '../../contract/collector-management/search-job-bodies.ts';
-import { ServiceFailure } from '../scenario/service-failure.ts';
+import { RefusedRequest } from '../scenario/refused-request.ts';
 
 /** A search job. Its bodies and states are not specified (collector-api.md §4.5). */
 export interface SearchJob {
@@ -39,11 +39,11 @@ export class SearchJobs {
 
   /**
    * Finds a job by the cookie of its creation (collector-api.md §5.5).
-   * @throws ServiceFailure 500 without any session cookie; 404 with another one, or for an unknown job
+   * @throws RefusedRequest 500 without any session cookie; 404 with another one, or for an unknown job
    */
   find(id: string, { sessionId, broughtCookie }: FollowUp): SearchJob {
     if (!broughtCookie) {
-      throw new ServiceFailure(
+      throw new RefusedRequest(
         500,
         'internal.error',
         'a call for a search job must carry its session cookie',
@@ -51,7 +51,7 @@ export class SearchJobs {
     }
     const job = this.#jobs.get(id);
     if (job === undefined || job.sessionId !== sessionId) {
-      throw new ServiceFailure(404, 'jobid.invalid', 'the job ID is invalid');
+      throw new RefusedRequest(404, 'jobid.invalid', 'the job ID is invalid');
     }
     return job;
   }

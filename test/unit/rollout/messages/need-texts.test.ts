@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
-import { dueText, needText } from '../../../../src/rollout/messages/needs.ts';
+import { dueText, needText } from '../../../../src/rollout/messages/need-texts.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
 

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { HttpAnswer } from '../../http/operation-handlers.ts';
 
 /** A refused request, which becomes the flat error body (collector-api.md §7.1). */
-export class ServiceFailure extends Error {
+export class RefusedRequest extends Error {
   readonly status: number;
   readonly code: string;
   constructor(status: number, code: string, message: string) {
     super(message);
-    this.name = 'ServiceFailure';
+    this.name = 'RefusedRequest';
     this.status = status;
     this.code = code;
   }
@@ -28,7 +28,7 @@ export function formOf(bodies: ErrorBodies, status: number): Form {
 /** Writes a failure's body in a form. */
 export function errorBody(
   form: Form,
-  failure: Pick<ServiceFailure, 'status' | 'code' | 'message'> & { readonly id: string },
+  failure: Pick<RefusedRequest, 'status' | 'code' | 'message'> & { readonly id: string },
 ): Pick<HttpAnswer, 'headers' | 'body'> {
   const { status, code, message, id } = failure;
   switch (form) {

@@ -2,7 +2,7 @@ import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { isEnd, mayHaveBuild, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { previewRest, previewRollback } from '../../rollout/status/preview-rollback.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
-import { judgeVerb, type VerbJudgement } from '../../rollout/verbs/verbs.ts';
+import { judgeVerb, type VerbJudgement } from '../../rollout/verbs/judge-verb.ts';
 import { divideUpgraded } from '../lead/roll-back.ts';
 import { listUpgradesIn, loadRolloutSummary } from '../records/read-records.ts';
 import type { ApprovePlanParts } from './approve-plan.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { refusalText } from '../../../../src/rollout/messages/refusals.ts';
+import { refusalText } from '../../../../src/rollout/messages/refusal-texts.ts';
 import { findStratum } from '../../../../src/rollout/model/plan-groups.ts';
 import { isRolloutEnd, type RolloutState, rolloutStates } from '../../../../src/rollout/model/rollout.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type RolloutVerb,
   rolloutVerbs,
   type VerbJudgement,
-} from '../../../../src/rollout/verbs/verbs.ts';
+} from '../../../../src/rollout/verbs/judge-verb.ts';
 import { askedFor, startedAt } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
 import { verbSituations } from '../../../support/verb-situations.ts';

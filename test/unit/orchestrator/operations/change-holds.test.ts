@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { holdSubjects, listHolds, releaseSubjects } from '../../../../src/orchestrator/operations/holds.ts';
+import {
+  holdSubjects,
+  listHolds,
+  releaseSubjects,
+} from '../../../../src/orchestrator/operations/change-holds.ts';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import { holdNoteText, unknownSubjectText } from '../../../../src/rollout/messages/hold-command-notes.ts';
