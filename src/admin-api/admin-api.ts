@@ -12,7 +12,7 @@ import {
 import { startHttpServer } from '../http/server.ts';
 import { makeAccess, makeMayRead } from './access/access.ts';
 import { AdminFault, faultAnswer } from './access/admin-fault.ts';
-import { type Caller, type CallersParts, makeCallers } from './access/callers.ts';
+import { type Caller, type CallersParts, makeCallers } from './access/identify-callers.ts';
 import { type AskOperationsParts, makeAskOperations } from './handlers/ask-operations.ts';
 import { type DaemonPagesParts, mountDaemonPages } from './handlers/daemon-pages.ts';
 import { makeHoldHandlers } from './handlers/hold-handlers.ts';

@@ -92,9 +92,9 @@ export const namesShown = 5;
  * @param count the total, where only the first names are given
  */
 export function someNames(names: readonly string[], count = names.length): string {
-  const shown = names.slice(0, namesShown).join(', ');
+  const listed = names.slice(0, namesShown).join(', ');
   const more = count - namesShown;
-  return more > 0 ? `${shown} and ${more} more` : shown;
+  return more > 0 ? `${listed} and ${more} more` : listed;
 }
 
 /**

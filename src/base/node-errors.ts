@@ -14,7 +14,7 @@ const problemOfCode: Readonly<Record<string, CertificateProblem>> = {
 };
 
 /** The problem, to follow "the certificate" in a sentence. */
-export const certificateWords: Readonly<Record<CertificateProblem, string>> = {
+export const certificateText: Readonly<Record<CertificateProblem, string>> = {
   unknownAuthority: 'is signed by an authority that is not trusted here',
   otherName: 'is for another host name',
   outOfDate: 'has expired, or is not valid yet',
@@ -35,7 +35,7 @@ export function describeCertificateProblem(error: unknown, caFile: string): stri
   const problem = certificateProblemOf(error);
   if (problem === undefined) return undefined;
   const remedy = problem === 'unknownAuthority' ? `: set ${caFile} to the authority's certificate (PEM)` : '';
-  return `its certificate ${certificateWords[problem]}${remedy}`;
+  return `its certificate ${certificateText[problem]}${remedy}`;
 }
 
 /** The result of a system call; undefined when the call fails. @throws errors without a system error code */

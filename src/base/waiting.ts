@@ -29,8 +29,8 @@ export async function withEitherSignal<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const either = new AbortController();
-  const given = signals.filter((signal) => signal !== undefined);
-  const listeners = given.map((signal) => ({ signal, listener: () => either.abort(signal.reason) }));
+  const present = signals.filter((signal) => signal !== undefined);
+  const listeners = present.map((signal) => ({ signal, listener: () => either.abort(signal.reason) }));
   for (const { signal, listener } of listeners) {
     if (signal.aborted) listener();
     else {
@@ -51,7 +51,7 @@ export async function withEitherSignal<T>(
  * @returns the result; undefined when the time is over
  * @throws what the work throws in time
  */
-export async function within<T>(forMs: DurationMs, work: Promise<T>): Promise<T | undefined> {
+export async function waitAtMost<T>(forMs: DurationMs, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), forMs);
@@ -64,9 +64,9 @@ export class TookTooLong extends Error {
   override readonly name = 'TookTooLong';
 }
 
-/** Like `within`, but work that takes longer is an error. @throws TookTooLong */
+/** Like `waitAtMost`, but work that takes longer is an error. @throws TookTooLong */
 export async function inTime<T>(forMs: DurationMs, work: Promise<T>): Promise<T> {
-  const done = await within(
+  const done = await waitAtMost(
     forMs,
     work.then((value) => ({ value })),
   );

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { stateWords } from '../rollout/messages/sentences.ts';
+import { stateText } from '../rollout/messages/sentences.ts';
 import { makeProgram } from './program.ts';
 import { makeSafeStreams } from './shell/console-output.ts';
 import { exitCodes } from './shell/exit-codes.ts';
@@ -21,7 +21,7 @@ export function manPage(): string {
     '.SH COMMANDS',
     ...commandsOf(program).flatMap(commandLines),
     '.SH EXIT STATUS',
-    ...Object.entries(exitCodes).flatMap(([name, code]) => ['.TP', `.B ${code}`, roff(stateWords(name))]),
+    ...Object.entries(exitCodes).flatMap(([name, code]) => ['.TP', `.B ${code}`, roff(stateText(name))]),
     '.SH ENVIRONMENT',
     ...environment.flatMap(([name, words]) => ['.TP', `.B ${name}`, roff(words)]),
     '',
@@ -37,7 +37,7 @@ const environment = [
 /** Nothing for what only leads to others, as `config` does to `config check`. */
 function commandLines({ command, words: path }: NamedCommand): readonly string[] {
   if (command.commands.length > 0) return [];
-  const words = [...path, ...command.registeredArguments.map(argumentWords)].join(' ');
+  const words = [...path, ...command.registeredArguments.map(argumentText)].join(' ');
   const options = command.options.filter(({ hidden }) => !hidden);
   return [
     `.SS ${roff(words)}`,
@@ -46,7 +46,7 @@ function commandLines({ command, words: path }: NamedCommand): readonly string[]
   ];
 }
 
-function argumentWords(argument: Command['registeredArguments'][number]): string {
+function argumentText(argument: Command['registeredArguments'][number]): string {
   const words = argument.variadic ? `${argument.name()}...` : argument.name();
   return argument.required ? `<${words}>` : `[${words}]`;
 }

@@ -12,14 +12,14 @@ const hashDigits = 32;
  * out: a deployment has its own host, and `https://host` and `https://host/api` lead to the same one. Access ids are
  * random, so two accounts behind two paths of one gateway still have two marks.
  */
-export function makeReadAccountMark(of: {
+export function makeReadAccountMark(parts: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
   readonly service: Pick<ServiceConfig, 'baseUrl' | 'accessId'>;
 }): () => Promise<AccountMark> {
-  const { origin } = new URL(of.service.baseUrl);
+  const { origin } = new URL(parts.service.baseUrl);
   return async () => {
-    const key = await readInstallationKey(of);
-    return { origin, accessIdHash: keyedHashHex(key, of.service.accessId.reveal(), hashDigits) };
+    const key = await readInstallationKey(parts);
+    return { origin, accessIdHash: keyedHashHex(key, parts.service.accessId.reveal(), hashDigits) };
   };
 }

@@ -13,7 +13,7 @@ import { makeRedisScanBook } from '../redis/coordination/scan-book.ts';
 import { makeRedisOutbox } from '../redis/notifications/outbox.ts';
 import { makeRedisRolloutStore } from '../redis/rollout-store/rollout-store.ts';
 import { makeBrokenRecords, NewerRecordError, recordVersion } from '../redis/schema/unreadable-records.ts';
-import { healthWords } from '../rollout/messages/daemon-health.ts';
+import { healthText } from '../rollout/messages/daemon-health.ts';
 import { type DaemonSink, makeDaemonSink } from './daemon-sink.ts';
 import { type AccessConfig, makeLiveConfig } from './live-config.ts';
 import { makeRedisConnections } from './redis-connections.ts';
@@ -87,8 +87,8 @@ export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbac
   const clockWatch = makeClockWatch({
     commands: redis.worker.commands,
     clock,
-    onWrong: ({ aheadMs }) => sink.note({ event: 'clock.wrong', reason: healthWords.clockWrong(aheadMs) }),
-    onRight: () => sink.note({ event: 'clock.right', reason: healthWords.clockWell }),
+    onWrong: ({ aheadMs }) => sink.note({ event: 'clock.wrong', reason: healthText.clockWrong(aheadMs) }),
+    onRight: () => sink.note({ event: 'clock.right', reason: healthText.clockWell }),
     faults: redis.faults,
   });
   const broken = makeBrokenRecords((error) => {

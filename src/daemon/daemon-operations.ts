@@ -2,7 +2,7 @@ import type { ReportConfig } from '../config/config.ts';
 import type { PolicyStatuses } from '../contract/admin/policies.ts';
 import { makeOperations } from '../orchestrator/operations/make-operations.ts';
 import type { Operations } from '../orchestrator/operations/operations.ts';
-import { makeReload, type ReloadStatus } from '../orchestrator/operations/reload.ts';
+import { makeReload, type ReloadStatus } from '../orchestrator/operations/reload-config.ts';
 import { makeStartPolicy } from '../orchestrator/operations/start-policy.ts';
 import type { ReportProblem } from '../orchestrator/report/keep-reports.ts';
 import type { DaemonContext, DaemonContextParts } from './daemon-context.ts';

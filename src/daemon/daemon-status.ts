@@ -60,11 +60,11 @@ export function joinReadiness(
         reasons.size === 1
           ? [...reasons].join('')
           : found.map((check) => `${check.account}: ${check.reason}`).join('; ');
-      const { account: _account, ...shown } = { account: '', ...worst };
+      const { account: _account, ...worstCheck } = { account: '', ...worst };
       const each = found.map(({ account, ...check }) => [account, check] as const);
       return [
         name,
-        { ...shown, ok, reason, ...(reasons.size > 1 && { accounts: Object.fromEntries(each) }) },
+        { ...worstCheck, ok, reason, ...(reasons.size > 1 && { accounts: Object.fromEntries(each) }) },
       ];
     }),
   );

@@ -1,4 +1,4 @@
-import type { CallersParts } from '../admin-api/access/callers.ts';
+import type { CallersParts } from '../admin-api/access/identify-callers.ts';
 import { type RunningAdminApi, startAdminApi } from '../admin-api/admin-api.ts';
 import type { Readiness } from '../admin-api/handlers/readiness.ts';
 import { invariant } from '../base/assert.ts';
@@ -16,7 +16,7 @@ import { connectionLimits } from './connection-limits.ts';
 import type { DaemonContext, DaemonParts } from './daemon-context.ts';
 import { joinReadiness } from './daemon-status.ts';
 import type { AccessConfig } from './live-config.ts';
-import { forbiddenWords } from './redis-connections.ts';
+import { forbiddenText } from './redis-connections.ts';
 import { serviceSocketsMax } from './service-settings.ts';
 
 export interface Daemon {
@@ -166,5 +166,5 @@ async function waitForRedis(
 async function checkRedisRights({ redis }: DaemonContext): Promise<string | undefined> {
   await redis.rights.check();
   const refused = redis.rights.refused();
-  return refused.length === 0 ? undefined : forbiddenWords(redis.place, refused);
+  return refused.length === 0 ? undefined : forbiddenText(redis.place, refused);
 }

@@ -35,9 +35,9 @@ export function makeFleetCounts(onRead: (at: EpochMs) => void) {
 function count(collectors: readonly FleetCollector[]): readonly FleetCount[] {
   const builds = new Map<string, { alive: number; silent: number }>();
   for (const { build, alive } of collectors) {
-    const of = builds.get(build) ?? { alive: 0, silent: 0 };
-    builds.set(build, of);
-    of[alive ? 'alive' : 'silent'] += 1;
+    const counts = builds.get(build) ?? { alive: 0, silent: 0 };
+    builds.set(build, counts);
+    counts[alive ? 'alive' : 'silent'] += 1;
   }
   return [...builds]
     .flatMap(([build, { alive, silent }]) => {

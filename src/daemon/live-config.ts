@@ -3,7 +3,7 @@ import { Secret } from '../base/secret.ts';
 import { accountConfigsOf } from '../config/account-configs.ts';
 import type { AccountConfig, Config, HttpConfig } from '../config/config.ts';
 import { ConfigError } from '../config/source/config-error.ts';
-import type { ConfigSource, NextConfig } from '../orchestrator/operations/reload.ts';
+import type { ConfigSource, NextConfig } from '../orchestrator/operations/reload-config.ts';
 import type { NamedConfig } from '../orchestrator/ports/config-register.ts';
 import type { ScanForecast } from '../orchestrator/ports/scan-book.ts';
 import { makeScanForecast, type ScanSchedule } from '../queue/scan-schedule.ts';

@@ -4,7 +4,7 @@ import { makeSendNotice } from '../observability/notifications/send-notice.ts';
 import { keepBeating } from '../orchestrator/configs/keep-beating.ts';
 import { isWaitedFor, lead } from '../orchestrator/lead/lead.ts';
 import { keepAnnouncing } from '../orchestrator/notify/announce.ts';
-import { deliver } from '../orchestrator/notify/deliver.ts';
+import { deliverNext } from '../orchestrator/notify/deliver.ts';
 import { keepPolling } from '../orchestrator/recovery/data-loss.ts';
 import { keepReportingWrites } from '../orchestrator/recovery/kept-writes.ts';
 import type { Scanned, ScanOrigin } from '../orchestrator/scan/scan.ts';
@@ -25,7 +25,7 @@ export interface LoopsHooks {
   readonly nextWakeUp: () => AbortSignal;
   /** Wakes the loops of this daemon alone. */
   readonly wakeSelf: () => void;
-  /** Applies the brakes of the current config to running rollouts. */
+  /** Applies the limits of the current config to running rollouts. */
   readonly followConfigs: () => Promise<unknown>;
   readonly scanNow: (policy: string, origin: ScanOrigin, signal: AbortSignal) => Promise<Scanned>;
 }
@@ -148,7 +148,7 @@ function startNotifying(parts: LoopsParts, stopping: AbortSignal) {
   const worker = startNoticeWorker({
     connection: redis.queue.client,
     names,
-    deliver: (receiver, signal) => deliver(parts, receiver, signal),
+    deliver: (receiver, signal) => deliverNext(parts, receiver, signal),
     onDeliverError: (error) =>
       sink.note({ event: 'backgroundTask.failed', backgroundTask: 'notifications', error }),
     onError: onQueueError,

@@ -3,18 +3,18 @@ import type { EpochMs } from '../base/time.ts';
 import type { ReportConfig } from '../config/config.ts';
 import type { Outage } from '../contract/admin/rollout-status.ts';
 import type { Configs } from '../orchestrator/configs/configs.ts';
-import type { ReloadStatus } from '../orchestrator/operations/reload.ts';
+import type { ReloadStatus } from '../orchestrator/operations/reload-config.ts';
 import type { Accounts } from '../orchestrator/ports/accounts.ts';
 import type { ReadApiBudgetStatus } from '../orchestrator/ports/api-budget.ts';
 import type { Outbox, ReceiverFailure } from '../orchestrator/ports/notifications.ts';
 import type { ReportProblem } from '../orchestrator/report/keep-reports.ts';
 import type { ClockWatch } from '../redis/connection/clock-watch.ts';
 import type { BrokenRecords } from '../redis/schema/unreadable-records.ts';
-import { configWords, settingsWords } from '../rollout/messages/configs.ts';
-import { healthWords } from '../rollout/messages/daemon-health.ts';
+import { configText, settingsText } from '../rollout/messages/config-texts.ts';
+import { healthText } from '../rollout/messages/daemon-health.ts';
 import type { Receiver } from '../rollout/model/receiver.ts';
 import type { FleetAccess } from './fleet-access.ts';
-import { forbiddenWords, type RedisConnections } from './redis-connections.ts';
+import { forbiddenText, type RedisConnections } from './redis-connections.ts';
 
 /**
  * Checks whether the service answers, and whether all daemons wait for it. It also uses what earlier daemons found.
@@ -36,7 +36,7 @@ export async function serviceReadiness(
   if (outage === null) return ours;
   const { kind, reason, detail, since, until } = outage;
   if (kind !== 'serviceDown') {
-    const words = healthWords.serviceAwaited(ours.reason, { until, reason });
+    const words = healthText.serviceAwaited(ours.reason, { until, reason });
     return { ok: ours.ok, reason: words };
   }
   const sinceWhen = since === null ? {} : { since };
@@ -44,7 +44,7 @@ export async function serviceReadiness(
     ok: false,
     kind: 'down',
     ...sinceWhen,
-    reason: healthWords.serviceDown(detail ?? reason, { since, until }),
+    reason: healthText.serviceDown(detail ?? reason, { since, until }),
   };
 }
 
@@ -58,7 +58,7 @@ export async function notificationReadiness(
 ): Promise<ReadinessCheck> {
   const failing = failingReceivers(await outbox.readFailures(), receivers);
   const [first] = failing;
-  if (first === undefined) return { ok: true, reason: healthWords.receiversWell };
+  if (first === undefined) return { ok: true, reason: healthText.receiversWell };
   const since = Math.min(...failing.map((each) => each.since));
   return { ok: true, kind: 'failing', since, reason: failing.map(({ words }) => words).join('; ') };
 }
@@ -71,7 +71,7 @@ export function failingReceivers(
   return receivers.flatMap(({ name }) => {
     const failure = failures.get(name);
     if (failure === undefined) return [];
-    return [{ since: failure.since, words: healthWords.receiverFails(name, failure) }];
+    return [{ since: failure.since, words: healthText.receiverFails(name, failure) }];
   });
 }
 
@@ -80,8 +80,8 @@ export function reportReadiness(
   { directory }: Pick<ReportConfig, 'directory'>,
   problem: ReportProblem | null,
 ): ReadinessCheck {
-  if (problem === null) return { ok: true, reason: healthWords.reportsWell(directory) };
-  return { ok: true, kind: 'failing', since: problem.since, reason: healthWords.reportsFail(problem) };
+  if (problem === null) return { ok: true, reason: healthText.reportsWell(directory) };
+  return { ok: true, kind: 'failing', since: problem.since, reason: healthText.reportsFail(problem) };
 }
 
 /** Checks whether Redis is reachable, accepts writes and allows upwave's commands. */
@@ -92,18 +92,18 @@ export function redisReadiness(redis: RedisConnections): ReadinessCheck {
     return {
       ok: false,
       kind: 'unwritable',
-      reason: healthWords.redisUnwritable(place, refusal),
+      reason: healthText.redisUnwritable(place, refusal),
     };
   if (!redis.worker.isReady()) {
     const lost = redis.unreachable();
-    const reason = healthWords.redisAway(place, lost?.reason);
+    const reason = healthText.redisAway(place, lost?.reason);
     return { ok: false, kind: 'away', ...(lost !== undefined && { since: lost.since }), reason };
   }
   const refused = redis.rights.refused();
-  if (refused.length > 0) return { ok: false, kind: 'forbidden', reason: forbiddenWords(place, refused) };
+  if (refused.length > 0) return { ok: false, kind: 'forbidden', reason: forbiddenText(place, refused) };
   const fault = redis.faults.reason();
-  if (fault !== null) return { ok: false, kind: 'fault', reason: healthWords.redisFault(place, fault) };
-  return { ok: true, kind: 'connected', reason: healthWords.redisWell };
+  if (fault !== null) return { ok: false, kind: 'fault', reason: healthText.redisFault(place, fault) };
+  return { ok: true, kind: 'connected', reason: healthText.redisWell };
 }
 
 /** Checks whether this host's clock agrees with Redis's. Otherwise the daemon does not work. */
@@ -113,10 +113,10 @@ export function clockReadiness(
   const wrong = clockWatch.wrong();
   if (wrong !== undefined) {
     const { since, aheadMs } = wrong;
-    return { ok: false, kind: 'wrong', since, reason: healthWords.clockWrong(aheadMs) };
+    return { ok: false, kind: 'wrong', since, reason: healthText.clockWrong(aheadMs) };
   }
-  if (clockWatch.hasJumped()) return { ok: false, kind: 'wrong', reason: healthWords.clockJumped };
-  return { ok: true, reason: clockWatch.isRight() ? healthWords.clockWell : healthWords.clockUnknown };
+  if (clockWatch.hasJumped()) return { ok: false, kind: 'wrong', reason: healthText.clockJumped };
+  return { ok: true, reason: clockWatch.isRight() ? healthText.clockWell : healthText.clockUnknown };
 }
 
 /**
@@ -128,13 +128,13 @@ export function configReadiness(
   { at, problem }: ReloadStatus,
 ): ReadinessCheck {
   if (problem !== undefined) {
-    const reason = healthWords.configRefused(problem);
+    const reason = healthText.configRefused(problem);
     return { ok: true, kind: 'refused', since: at, reason };
   }
-  const words = [...configs.statuses()].flatMap(([policy, status]) => configWords(policy, status) ?? []);
+  const words = [...configs.statuses()].flatMap(([policy, status]) => configText(policy, status) ?? []);
   const settings = configs.settings();
-  const all = [...words, ...(settings === undefined ? [] : [settingsWords(settings)])];
-  return { ok: true, reason: all.length === 0 ? healthWords.configAgreed : all.join('; ') };
+  const all = [...words, ...(settings === undefined ? [] : [settingsText(settings)])];
+  return { ok: true, reason: all.length === 0 ? healthText.configAgreed : all.join('; ') };
 }
 
 /**
@@ -143,8 +143,8 @@ export function configReadiness(
  */
 export function recordReadiness(records: Pick<BrokenRecords, 'newer'>): ReadinessCheck {
   const newer = records.newer();
-  if (newer.length === 0) return { ok: true, reason: healthWords.recordsWell };
-  return { ok: true, kind: 'newer', reason: healthWords.recordsNewer(newer) };
+  if (newer.length === 0) return { ok: true, reason: healthText.recordsWell };
+  return { ok: true, kind: 'newer', reason: healthText.recordsNewer(newer) };
 }
 
 /**
@@ -155,6 +155,6 @@ export function accountReadiness(accounts: Pick<Accounts, 'foreign'>): Readiness
   const foreign = accounts.foreign();
   return {
     ok: true,
-    reason: foreign.length === 0 ? healthWords.accountOwn : healthWords.accountForeign(foreign),
+    reason: foreign.length === 0 ? healthText.accountOwn : healthText.accountForeign(foreign),
   };
 }

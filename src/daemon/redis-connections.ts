@@ -57,7 +57,7 @@ export function makeRedisConnections(
     keyPrefix,
     isCluster: 'cluster' in config,
     onRefused: (refused) =>
-      sink.note({ event: 'redis.forbidden', rights: refused, reason: forbiddenWords(place, refused) }),
+      sink.note({ event: 'redis.forbidden', rights: refused, reason: forbiddenText(place, refused) }),
     onGranted: () => sink.note({ event: 'redis.allowed', reason: place }),
     onMissing: (missing) => sink.note({ event: 'redis.risk', reason: describeMissingRights(missing) }),
   });
@@ -147,7 +147,7 @@ function makeFaults(
 }
 
 /** Describes for people why upwave cannot work with a reachable Redis, and what to do. */
-export function forbiddenWords(place: string, rights: readonly string[]): string {
+export function forbiddenText(place: string, rights: readonly string[]): string {
   return `${place} refuses its user ${rights.join(' ')}: upwave cannot work. Grant it: ${grantOf(rights)}`;
 }
 

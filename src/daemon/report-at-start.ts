@@ -7,7 +7,7 @@ import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { RolloutStore } from '../orchestrator/ports/rollout-store.ts';
 import { assessRedis } from '../redis/connection/assess-redis.ts';
 import type { RedisCommands } from '../redis/connection/connection.ts';
-import { orphanWords } from '../rollout/messages/configs.ts';
+import { orphanText } from '../rollout/messages/config-texts.ts';
 import { outageLeftMs } from '../rollout/status/api-budget-status.ts';
 
 export interface ReportAtStartParts extends FindOrphansParts {
@@ -58,7 +58,7 @@ async function reportPause({ readApiBudgetStatus, clock, sink }: ReportAtStartPa
 async function reportOrphans(parts: ReportAtStartParts): Promise<void> {
   for (const orphan of await findOrphans(parts)) {
     const { policy, id: rollout } = orphan;
-    parts.sink.note({ event: 'policy.orphaned', policy, rollout, reason: orphanWords(orphan) });
+    parts.sink.note({ event: 'policy.orphaned', policy, rollout, reason: orphanText(orphan) });
   }
 }
 

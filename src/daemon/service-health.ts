@@ -2,7 +2,7 @@ import type { DurationMs } from '../base/time.ts';
 import type { Sleep } from '../base/waiting.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
-import { healthWords } from '../rollout/messages/daemon-health.ts';
+import { healthText } from '../rollout/messages/daemon-health.ts';
 
 export type ServiceHealth = ReturnType<typeof makeServiceHealth>;
 
@@ -34,11 +34,11 @@ export function makeServiceHealth() {
       if (reason === undefined) good();
     },
     readiness: (): { readonly ok: boolean; readonly reason: string } => {
-      if (down !== undefined) return { ok: false, reason: healthWords.serviceSaidDown(down) };
-      if (last === undefined) return { ok: true, reason: healthWords.serviceUnasked };
-      if (faultsInRow === 0) return { ok: true, reason: healthWords.serviceWell };
+      if (down !== undefined) return { ok: false, reason: healthText.serviceSaidDown(down) };
+      if (last === undefined) return { ok: true, reason: healthText.serviceUnasked };
+      if (faultsInRow === 0) return { ok: true, reason: healthText.serviceWell };
       const ok = wasGood && faultsInRow <= faultsInRowMax;
-      return { ok, reason: healthWords.serviceFault(last, faultsInRow) };
+      return { ok, reason: healthText.serviceFault(last, faultsInRow) };
     },
     /** True when the last response was a fault, so that a request would show whether the service has recovered. */
     isFailing: (): boolean => down !== undefined || faultsInRow > 0,

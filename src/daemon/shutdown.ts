@@ -1,5 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
-import { within } from '../base/waiting.ts';
+import { waitAtMost } from '../base/waiting.ts';
 
 /** `cut`: the work ended when the connections to Redis were closed. `late`: it has not ended, and is abandoned. */
 export type WorkEnd = 'done' | 'cut' | 'late';
@@ -29,9 +29,9 @@ export async function finishWork({
   readonly cutRedis: () => Promise<void>;
 }): Promise<WorkEnd> {
   const isDone = () => true;
-  if (await within(isRedisReady ? endWithinMs : awayMaxMs, work.then(isDone))) return 'done';
+  if (await waitAtMost(isRedisReady ? endWithinMs : awayMaxMs, work.then(isDone))) return 'done';
   await cutRedis();
-  return (await within(cutEndsWithinMs, work.then(isDone, isDone))) ? 'cut' : 'late';
+  return (await waitAtMost(cutEndsWithinMs, work.then(isDone, isDone))) ? 'cut' : 'late';
 }
 
 /** Describes how a daemon's work ended. */

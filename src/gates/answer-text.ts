@@ -24,7 +24,7 @@ export function describeFault(error: unknown): string {
   }
 }
 
-const connectWords: Readonly<Record<string, string>> = {
+const connectText: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'unknown host',
   EAI_AGAIN: 'the host name could not be resolved',
@@ -34,11 +34,11 @@ const connectWords: Readonly<Record<string, string>> = {
 
 function describeConnect(cause: unknown): string {
   const code = errorCodeOf(cause) ?? 'unknown error';
-  return Object.hasOwn(connectWords, code) ? (connectWords[code] ?? '') : `no connection (${code})`;
+  return Object.hasOwn(connectText, code) ? (connectText[code] ?? '') : `no connection (${code})`;
 }
 
 /** Describes a status that is no result of a probe; undefined for a 2xx. */
-export function refusal(status: number): string | undefined {
+export function statusProblem(status: number): string | undefined {
   if (status >= 200 && status <= 299) return undefined;
   if (status >= 300 && status <= 399)
     return `answered ${status}: redirects are not followed, set the final URL`;

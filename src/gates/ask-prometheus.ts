@@ -5,7 +5,7 @@ import type { SingleRequest } from '../http/request-once.ts';
 import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
 import { writeExpectation, writeGateValue } from '../rollout/messages/gates.ts';
 import type { GateRule } from '../rollout/model/policy.ts';
-import { refusal, type SafeText } from './answer-text.ts';
+import { type SafeText, statusProblem } from './answer-text.ts';
 
 type PrometheusGate = Extract<GateRule, { kind: 'prometheus' }>;
 
@@ -40,9 +40,9 @@ export function readPrometheusAnswer(
   const { resultType, result } = parsed.data.data;
   switch (resultType) {
     case 'scalar':
-      return judgeValue(gate, result[1], safeText);
+      return answerOfValue(gate, result[1], safeText);
     case 'vector':
-      return judgeVector(gate, result, safeText);
+      return answerOfVector(gate, result, safeText);
     default:
       return error(`the query returns a ${resultType}, but a gate needs one number`);
   }
@@ -77,10 +77,10 @@ function refusedAnswer(answer: RawAnswer, body: unknown, safeText: SafeText): st
   const words = [errorType, reason].filter((part) => part !== undefined && part !== '').join(': ');
   const isRedirect = answer.status >= 300 && answer.status <= 399;
   if (parsed.success && !isRedirect) return words === '' ? 'an error without a reason' : safeText(words);
-  return refusal(answer.status);
+  return statusProblem(answer.status);
 }
 
-function judgeVector(gate: PrometheusGate, vector: readonly unknown[], safeText: SafeText): GateAnswer {
+function answerOfVector(gate: PrometheusGate, vector: readonly unknown[], safeText: SafeText): GateAnswer {
   if (vector.length === 0) return error('the query returns no data');
   if (vector.length > 1) {
     return error(`the query returns ${vector.length} series, but a gate needs one: aggregate it`);
@@ -88,13 +88,13 @@ function judgeVector(gate: PrometheusGate, vector: readonly unknown[], safeText:
   const first = series.safeParse(vector[0]).data;
   if (first === undefined) return error(notPrometheus);
   if (first.value === undefined) return error('the query returns a histogram, but a gate needs one number');
-  return judgeValue(gate, first.value[1], safeText);
+  return answerOfValue(gate, first.value[1], safeText);
 }
 
 // Stricter than `Number`, which parses an empty text as 0.
 const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
-function judgeValue(gate: PrometheusGate, text: string, safeText: SafeText): GateAnswer {
+function answerOfValue(gate: PrometheusGate, text: string, safeText: SafeText): GateAnswer {
   const value = number.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(value))
     return error(`the query returns ${safeText(text) || 'nothing'}, which is not a number`);

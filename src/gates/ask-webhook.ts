@@ -2,7 +2,7 @@ import type { RawAnswer } from '../http/exchange.ts';
 import type { SingleRequest } from '../http/request-once.ts';
 import type { GateQuestion } from '../orchestrator/ports/gate-probe.ts';
 import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
-import { refusal, type SafeText } from './answer-text.ts';
+import { type SafeText, statusProblem } from './answer-text.ts';
 
 /** Writes the POST that reports a wave's status to the webhook. */
 export function writeWebhookCall(
@@ -17,7 +17,7 @@ export function writeWebhookCall(
  */
 export function readWebhookAnswer({ status, body }: RawAnswer, safeText: SafeText): GateAnswer {
   if (status === 409) return { kind: 'verdict', verdict: 'hold', detail: safeText(body) };
-  const refused = refusal(status);
+  const refused = statusProblem(status);
   return refused === undefined
     ? { kind: 'verdict', verdict: 'pass', detail: `answered ${status}` }
     : { kind: 'error', detail: refused };

@@ -82,14 +82,14 @@ interface End {
 
 function makeEnd(
   request: RawRequest,
-  of: {
+  parts: {
     readonly seen: Seen;
     readonly reject: (error: unknown) => void;
     readonly totalMs: number;
     readonly signal: AbortSignal | undefined;
   },
 ): End {
-  const { seen, reject, signal } = of;
+  const { seen, reject, signal } = parts;
   let isOver = false;
   const finish = (settle: () => void): void => {
     if (isOver) return;
@@ -109,21 +109,21 @@ function makeEnd(
     seen.controller?.abort(new Error('given up'));
   };
   const onAbort = (): void => giveUp('aborted', signal?.reason);
-  const timer = setTimeout(() => giveUp('timeout', undefined), of.totalMs);
+  const timer = setTimeout(() => giveUp('timeout', undefined), parts.totalMs);
   signal?.addEventListener('abort', onAbort, { once: true });
   return { isOver: () => isOver, finish, giveUp, fail };
 }
 
 function makeHandler(
   { mayLeave = () => true, onLeave }: RawRequest,
-  of: {
+  parts: {
     readonly seen: Seen;
     readonly end: End;
     readonly limitsOf: (status: number) => BodyLimits;
     readonly resolve: (answer: RawAnswer) => void;
   },
 ): Dispatcher.DispatchHandler {
-  const { seen, end, limitsOf, resolve } = of;
+  const { seen, end, limitsOf, resolve } = parts;
   let limits: BodyLimits | undefined;
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -173,9 +173,9 @@ function makeHandler(
 }
 
 /** Headers as Node's own client has them: `set-cookie` is always a list, and every other header is one text. */
-function readHeaders(given: Readonly<Record<string, string | string[] | undefined>>): IncomingHttpHeaders {
+function readHeaders(raw: Readonly<Record<string, string | string[] | undefined>>): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = {};
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(raw)) {
     const values = [value ?? []].flat();
     if (name === 'set-cookie') headers['set-cookie'] = values;
     else headers[name] = values.join(', ');

@@ -1,6 +1,6 @@
 import type { DaemonNote, EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { HoldEntry } from '../orchestrator/ports/fleet-register.ts';
-import { latenessWords } from '../rollout/messages/daemon-health.ts';
+import { latenessText } from '../rollout/messages/daemon-health.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/model/events.ts';
 import type { LogFields, Logger, LogLevel } from './logger.ts';
 import type { Metrics } from './metrics.ts';
@@ -136,7 +136,7 @@ function reasonOf(note: DaemonNote): string | undefined {
     case 'notification.pushedOut':
       return `Too many messages are waiting for their receivers. The ${note.messages} oldest were dropped.`;
     case 'daemon.starved':
-      return `This process is falling behind: ${latenessWords(note.late)}. Give it more CPU, or a faster connection to Redis and the service.`;
+      return `This process is falling behind: ${latenessText(note.late)}. Give it more CPU, or a faster connection to Redis and the service.`;
     case 'daemon.started':
     case 'daemon.stopping':
     case 'daemon.stopped':

@@ -95,7 +95,7 @@ async function answer<Value>(
   }
 }
 
-const wordsOfCode: Readonly<Record<string, string>> = {
+const codeText: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   ENOSPC: 'the disk is full',
@@ -106,5 +106,5 @@ const wordsOfCode: Readonly<Record<string, string>> = {
 };
 
 function describeCode(code: string): string {
-  return Object.hasOwn(wordsOfCode, code) ? `${wordsOfCode[code]} (${code})` : code;
+  return Object.hasOwn(codeText, code) ? `${codeText[code]} (${code})` : code;
 }

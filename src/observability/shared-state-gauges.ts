@@ -164,15 +164,15 @@ function makeWaveGauges(gauge: MakeGauge): (policy: string, wave: WaveStatus) =>
     [...labels, 'gate'],
   );
   return (policy, wave) => {
-    const of = { policy, wave: wave.name };
-    for (const name of upgradeStates) upgrades.set({ ...of, state: name }, wave.counts[name]);
-    for (const name of waveStates) waveState.set({ ...of, state: name }, wave.state === name ? 1 : 0);
+    const labels = { policy, wave: wave.name };
+    for (const name of upgradeStates) upgrades.set({ ...labels, state: name }, wave.counts[name]);
+    for (const name of waveStates) waveState.set({ ...labels, state: name }, wave.state === name ? 1 : 0);
     if (isWaveOver(wave)) return;
-    failures.set(of, wave.failures);
-    allowed.set(of, wave.failuresAllowed);
+    failures.set(labels, wave.failures);
+    allowed.set(labels, wave.failuresAllowed);
     for (const gate of wave.gates) {
-      if (gate.value !== null) gateValue.set({ ...of, gate: gate.name }, gate.value);
-      unanswered.set({ ...of, gate: gate.name }, gate.unanswered);
+      if (gate.value !== null) gateValue.set({ ...labels, gate: gate.name }, gate.value);
+      unanswered.set({ ...labels, gate: gate.name }, gate.unanswered);
     }
   };
 }

@@ -74,8 +74,8 @@ export function startScanSchedule(parts: ScanScheduleParts) {
   queue.on('error', onError);
   const worker = startTickWorker(parts, { queue, versionOf, stopping: stopping.signal });
   /** Never throws. A tick that Redis refuses is lost, and the next one scans again. */
-  const tick = (of: ScanSchedule, origin: ScanTick['origin'], at: Date): Promise<void> =>
-    addTick(queue, of, origin, at).catch((error: unknown) => onError(asError(error)));
+  const tick = (scanSchedule: ScanSchedule, origin: ScanTick['origin'], at: Date): Promise<void> =>
+    addTick(queue, scanSchedule, origin, at).catch((error: unknown) => onError(asError(error)));
   const stopTasks = async (): Promise<void> => {
     for (const task of tasks) await task.destroy();
   };

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { openTcpGate } from '../support/network/tcp-gate.ts';
+import { openTcpProxy } from '../support/network/tcp-proxy.ts';
 import { type AtEnd, nightSpeed } from '../support/night/daemon-night.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
@@ -19,11 +19,11 @@ describe.skipIf(isShort)('a network that is cut between daemons and Redis', () =
     { keyPrefix, size, ...input }: { keyPrefix: string; size: number; daemons: number; creates: number },
     atEnd: AtEnd,
   ) => {
-    const gate = await openTcpGate(redis.process().port);
-    atEnd(() => gate.close());
-    const way = { url: `redis://127.0.0.1:${gate.port}`, keyPrefix };
+    const proxy = await openTcpProxy(redis.process().port);
+    atEnd(() => proxy.close());
+    const way = { url: `redis://127.0.0.1:${proxy.port}`, keyPrefix };
     return {
-      gate,
+      gate: proxy,
       night: await aChaosNight({ redis: way, scenario: { fleet: { size } }, ...input }, atEnd),
     };
   };
@@ -33,22 +33,22 @@ describe.skipIf(isShort)('a network that is cut between daemons and Redis', () =
       expect,
       onTestFinished,
     }) => {
-      const gate = await openTcpGate(redis.process().port);
-      onTestFinished(() => gate.close());
+      const proxy = await openTcpProxy(redis.process().port);
+      onTestFinished(() => proxy.close());
       const keyPrefix = `one-${how}`;
       const night = await aChaosNight(
         { redis: redis.config(keyPrefix), scenario: { fleet: { size: 130 } } },
         onTestFinished,
       );
-      const cut = await night.startDaemon({ url: `redis://127.0.0.1:${gate.port}`, keyPrefix });
+      const cut = await night.startDaemon({ url: `redis://127.0.0.1:${proxy.port}`, keyPrefix });
       await until('it to lead', () => cut.isLeading());
       const other = await night.startDaemon();
       await night.createsReach(15);
-      gate.cut(how);
+      proxy.cut(how);
       const { createMs } = await quietAfter(night);
       await until('the other one to lead', () => other.isLeading());
       const before = cut.logged('upgrade.').length;
-      gate.heal('all');
+      proxy.heal('all');
       await until('it to work again', () => cut.logged('upgrade.').length > before);
       await until('it to follow', () => !cut.isLeading());
       const { broken } = await night.end();

@@ -1,5 +1,5 @@
 import type { StepOutcome } from '../../src/orchestrator/ports/leader.ts';
-import type { VerbJudgement } from '../../src/rollout/verbs/verbs.ts';
+import type { VerbJudgement } from '../../src/rollout/verbs/judge-verb.ts';
 import { answerWithinMs, runWork } from './actor-parts.ts';
 import type { Engine } from './engine.ts';
 import { isBusy, type Move } from './moves.ts';

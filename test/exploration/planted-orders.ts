@@ -103,7 +103,7 @@ export const plantedOrders = {
         ...store,
         saveIntent: async (change) => {
           const { rolloutId } = change.after.identity;
-          const saved = await store.saveUpgrades(rolloutId, [{ ...change, tripAbove: null }], {});
+          const saved = await store.saveUpgrades(rolloutId, [{ ...change, brakeAbove: null }], {});
           return saved.length > 0 ? 'saved' : 'stale';
         },
       },

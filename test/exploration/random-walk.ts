@@ -8,7 +8,7 @@ import { aSmallWorld, type Scenario } from './scenarios.ts';
 
 /**
  * Takes one order of moves, drawn at random, on a store and its model at the same time.
- * @param of `clock`: the store's own
+ * @param options `clock`: the store's own
  * @returns the first broken promise
  * @throws StoreDiffers when the store says something else than its model
  */

@@ -2,7 +2,7 @@ import { makeMemoryRolloutStore } from '../../src/rehearsal/store/memory-rollout
 import type { Policy } from '../../src/rollout/model/policy.ts';
 import { freezePlan } from '../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../src/rollout/planning/plan.ts';
-import type { AskedVerb } from '../../src/rollout/verbs/verbs.ts';
+import type { AskedVerb } from '../../src/rollout/verbs/judge-verb.ts';
 import { aFleet, aPolicy, aWaveRule, startedAt, targetBuild } from '../support/builders.ts';
 import type { PlantedOrder } from './planted-orders.ts';
 import { aSmallService, isRunningTask } from './small-service.ts';

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../src/base/time.ts';
 import type { BuildHold } from '../../src/contract/admin/status-parts.ts';
 import type { Answer } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { StoreImage } from '../../src/rehearsal/store/memory-rollout-store.ts';
-import type { AskedVerb } from '../../src/rollout/verbs/verbs.ts';
+import type { AskedVerb } from '../../src/rollout/verbs/judge-verb.ts';
 import type { PlantedOrder } from './planted-orders.ts';
 import type { Call, Reply } from './rerun.ts';
 import type { SmallService } from './small-service.ts';

@@ -89,7 +89,7 @@ const plants = {
         return { ...wave, maxFailures: { kind: 'count', count: maxFailures.count + 1 } };
       }),
       saveUpgrades: (id, changes, guard) => {
-        const later = changes.map((change) => ({ ...change, tripAbove: oneMore(change.tripAbove) }));
+        const later = changes.map((change) => ({ ...change, brakeAbove: oneMore(change.brakeAbove) }));
         return store.saveUpgrades(id, later, guard);
       },
     }),
@@ -104,7 +104,7 @@ const plants = {
         const result = await store.saveIntent(change, rev);
         if (result === 'saved') return result;
         const { rolloutId } = change.after.identity;
-        const anyway = await store.saveUpgrades(rolloutId, [{ ...change, tripAbove: null }], {});
+        const anyway = await store.saveUpgrades(rolloutId, [{ ...change, brakeAbove: null }], {});
         return anyway.length > 0 ? 'saved' : 'stale';
       },
     }),
@@ -609,7 +609,7 @@ function asLeftOut(upgrade: Upgrade): Upgrade {
   return { ...upgrade, progress: { unchangedAt: progress.startedAt, ...progress } };
 }
 
-const oneMore = (tripAbove: number | null) => (tripAbove === null ? null : tripAbove + 1);
+const oneMore = (brakeAbove: number | null) => (brakeAbove === null ? null : brakeAbove + 1);
 
 function withRollbackCanary(rollout: Rollout, from: readonly WaveState[], to: WaveState): Rollout {
   const [canary, ...rest] = rollout.waves;

@@ -1,6 +1,6 @@
 import type { ScanBook } from '../../src/orchestrator/ports/scan-book.ts';
 import { wasStopped } from '../../src/rollout/decision/after-data-loss.ts';
-import { rolloutReasonWords } from '../../src/rollout/messages/rollout-reasons.ts';
+import { rolloutReasonText } from '../../src/rollout/messages/rollout-reasons.ts';
 import type { Policy } from '../../src/rollout/model/policy.ts';
 import { isRolloutEnd, type Rollout } from '../../src/rollout/model/rollout.ts';
 import { isEnd } from '../../src/rollout/model/upgrade.ts';
@@ -612,7 +612,7 @@ function unrest(all: ReadonlyMap<string, SeenRollout>): string {
       const some = open
         .slice(0, 3)
         .map(({ identity: { collectorId }, progress: { state } }) => `${collectorId} ${state}`);
-      return `${rollout.id} is ${rollout.state} (${rolloutReasonWords(rollout.reason)}), waves ${rollout.waves.map(({ state }) => state).join(' ')}, open ${open.length}: ${some.join(', ')}`;
+      return `${rollout.id} is ${rollout.state} (${rolloutReasonText(rollout.reason)}), waves ${rollout.waves.map(({ state }) => state).join(' ')}, open ${open.length}: ${some.join(', ')}`;
     })
     .join('; ');
 }

@@ -24,7 +24,7 @@ describe('every document that a comment or a test cites', () => {
   it('exists, when it is named', () => {
     const named = citations(/[\w./-]*\w\.md\b/g);
     expect(named.length).toBeGreaterThan(150);
-    expect(named.filter(({ where, text }) => !isDocument(text, where)).map(inWords)).toEqual([]);
+    expect(named.filter(({ where, text }) => !isDocument(text, where)).map(asText)).toEqual([]);
   });
 
   it('has the section of the specification (`collector-api.md §7.5`)', () => {
@@ -33,13 +33,13 @@ describe('every document that a comment or a test cites', () => {
       ({ text }) => !/DESIGN|RFC/.test(text),
     );
     expect(cited.length).toBeGreaterThan(100);
-    expect(cited.filter(({ text }) => !everySection(text, specification)).map(inWords)).toEqual([]);
+    expect(cited.filter(({ text }) => !everySection(text, specification)).map(asText)).toEqual([]);
   });
 
   it('has the section and the rule of the product (`DESIGN §4, Waves`)', () => {
     const cited = citations(/DESIGN §\d(?:, [A-Z][^):;.*'`]*)?/g);
     expect(cited.length).toBeGreaterThan(50);
-    expect(cited.filter(({ text }) => !isRule(text)).map(inWords)).toEqual([]);
+    expect(cited.filter(({ text }) => !isRule(text)).map(asText)).toEqual([]);
   });
 
   it('has the heading of the facts (`field-facts.md, Upgrades`)', () => {
@@ -49,14 +49,14 @@ describe('every document that a comment or a test cites', () => {
     const unknown = cited.filter(
       ({ text }) => !headings.includes(text.slice('field-facts.md, '.length).trim()),
     );
-    expect(unknown.map(inWords)).toEqual([]);
+    expect(unknown.map(asText)).toEqual([]);
   });
 
   it('has the promise (`P14`)', () => {
     const promises = new Set([...textOf(rules).matchAll(/\*\*(P\d+)\*\*/g)].map(([, promise]) => promise));
     expect(promises.size).toBe(16);
     const cited = citations(/\bP(?:[1-9]|1\d)\b/g);
-    expect(cited.filter(({ text }) => !promises.has(text)).map(inWords)).toEqual([]);
+    expect(cited.filter(({ text }) => !promises.has(text)).map(asText)).toEqual([]);
   });
 });
 
@@ -110,4 +110,4 @@ function isDocument(cited: string, where: string): boolean {
 }
 const documents = new Set(filesBelow('', /\.md$/));
 
-const inWords = ({ where, text }: Citation) => `${where}: ${text}`;
+const asText = ({ where, text }: Citation) => `${where}: ${text}`;

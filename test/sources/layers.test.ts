@@ -60,7 +60,7 @@ describe('the layers of src/', () => {
     /\.(tsx?|lua)$/.test(name),
   );
   const imports = files.filter((file) => !file.endsWith('.lua')).flatMap(importsOf);
-  const inWords = ({ from, to }: Import) => `${from} imports ${to}`;
+  const asText = ({ from, to }: Import) => `${from} imports ${to}`;
 
   it('are read from src/README.md, and the imports from src/', () => {
     expect([folders.size, rooms.size]).toEqual([17, expect.toSatisfy((count: number) => count > 60)]);
@@ -74,7 +74,7 @@ describe('the layers of src/', () => {
       const allowed = folders.get(folderOf(from))?.imports ?? [];
       return !allowed.includes(folderOf(to)) && !allowed.includes(`${folderOf(to)}/${roomOf(to)}`);
     });
-    expect(wrong.map(inWords)).toEqual([]);
+    expect(wrong.map(asText)).toEqual([]);
   });
 
   it('import only rooms that the table allows, all of which are higher in the table', () => {
@@ -82,7 +82,7 @@ describe('the layers of src/', () => {
       if (folderOf(from) !== folderOf(to) || roomOf(from) === roomOf(to)) return false;
       return !(rooms.get(rowOf(from)) ?? []).includes(roomOf(to));
     });
-    expect(wrong.map(inWords)).toEqual([]);
+    expect(wrong.map(asText)).toEqual([]);
     const order = [...rooms.keys()];
     for (const [index, [room = '', allowed]] of [...rooms].entries())
       for (const other of allowed.filter((name) => name !== '–' && name !== '.'))
@@ -128,7 +128,7 @@ describe('the layers of src/', () => {
     const wrong = imports.filter(
       ({ from, to, isLibrary }) => isLibrary && !folders.get(folderOf(from))?.libraries.includes(to),
     );
-    expect(wrong.map(inWords)).toEqual([]);
+    expect(wrong.map(asText)).toEqual([]);
   });
 });
 

@@ -14,7 +14,7 @@ describe('links between the documents', () => {
   it('lead to files and headings that exist', () => {
     const local = links.filter(({ target }) => !/^https?:/.test(target));
     expect(local.length).toBeGreaterThan(20);
-    expect(local.filter((link) => !leadsSomewhere(link)).map(inWords)).toEqual([]);
+    expect(local.filter((link) => !leadsSomewhere(link)).map(asText)).toEqual([]);
   });
 
   it('reach every decision from their list', () => {
@@ -51,7 +51,7 @@ function leadsSomewhere({ document, target }: (typeof links)[number]): boolean {
   return anchor === undefined || headingsOf(path).map(anchorOf).includes(anchor);
 }
 
-const inWords = ({ document, target }: (typeof links)[number]) => `${document}: ${target}`;
+const asText = ({ document, target }: (typeof links)[number]) => `${document}: ${target}`;
 
 function exists(path: string): boolean {
   return existsSync(pathOf(path));

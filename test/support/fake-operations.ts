@@ -15,7 +15,7 @@ import type {
   VerbRequest,
   VerbResult,
 } from '../../src/orchestrator/operations/operations.ts';
-import type { ReloadPreviewResult, ReloadResult } from '../../src/orchestrator/operations/reload.ts';
+import type { ReloadPreviewResult, ReloadResult } from '../../src/orchestrator/operations/reload-config.ts';
 import type {
   StartPreviewResult,
   StartRequest,
@@ -28,7 +28,7 @@ import type { RolloutState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/model/upgrade.ts';
 import { isCounted, makeUpgradeMatcher } from '../../src/rollout/status/find-upgrades.ts';
 import { headlineOf } from '../../src/rollout/status/headline.ts';
-import type { RolloutVerb } from '../../src/rollout/verbs/verbs.ts';
+import type { RolloutVerb } from '../../src/rollout/verbs/judge-verb.ts';
 import { anApiBudgetStatus, startedAt } from './builders.ts';
 
 export const countsOf = (counts: Partial<Record<UpgradeState, number>>): Record<UpgradeState, number> => ({

@@ -22,8 +22,8 @@ export function aStatusClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)) {
 }
 
 const credentials = { accessId: 'anid', accessKey: 'akey' };
-export const basic = (given = credentials) =>
-  `Basic ${Buffer.from(`${given.accessId}:${given.accessKey}`).toString('base64')}`;
+export const basic = (login = credentials) =>
+  `Basic ${Buffer.from(`${login.accessId}:${login.accessKey}`).toString('base64')}`;
 
 /** An answer, with its body as loosely typed as `JSON.parse` has it; undefined for text that is not JSON. */
 interface ParsedAnswer extends RawAnswer {
@@ -42,14 +42,14 @@ export interface RawRequest {
 /** Sends requests as they are: no retry, no cookie, no redirect. */
 function aRawClient(origin: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
-  const send = async (target: string, given: RawRequest = {}): Promise<ParsedAnswer> => {
-    const { method = 'GET', anonymous = false } = given;
+  const send = async (target: string, request: RawRequest = {}): Promise<ParsedAnswer> => {
+    const { method = 'GET', anonymous = false } = request;
     const body =
-      typeof given.body === 'object' ? JSON.stringify(given.body) : (given.body as string | undefined);
+      typeof request.body === 'object' ? JSON.stringify(request.body) : (request.body as string | undefined);
     const headers = {
       ...(anonymous ? {} : { authorization: basic() }),
-      ...(body === given.body ? {} : { 'content-type': 'application/json' }),
-      ...given.headers,
+      ...(body === request.body ? {} : { 'content-type': 'application/json' }),
+      ...request.headers,
     };
     const answer = await sendRaw({ method, origin, target, headers, body, agent });
     return { ...answer, body: parsed(answer.text) };
@@ -96,9 +96,9 @@ export async function aReferenceService(
 
 /** The same, for one test: it ends with it, unless it is closed before. */
 export async function openReferenceService(
-  ...of: Parameters<typeof aReferenceService>
+  ...args: Parameters<typeof aReferenceService>
 ): Promise<ReferenceSetup> {
-  const setup = await aReferenceService(...of);
+  const setup = await aReferenceService(...args);
   let closing: Promise<void> | undefined;
   const close = () => {
     closing ??= setup.close();

@@ -24,11 +24,11 @@ export const verbSituations: fc.Arbitrary<RolloutView> = fc
     rollbackId: fc.constantFrom(null, 'production-20260302-2'),
     isOver: fc.boolean(),
   })
-  .map(({ state, kind, passed, wantsApproval, failed, retrying, ...given }) => {
+  .map(({ state, kind, passed, wantsApproval, failed, retrying, ...drawn }) => {
     // A rollout whose plan waits has no wave that has got anywhere.
     const isPlan = state === 'awaitingApproval';
     // Only a wave whose rule asks for it waits for approval.
-    const current = given.current === 'awaitingApproval' && !wantsApproval ? 'waiting' : given.current;
+    const current = drawn.current === 'awaitingApproval' && !wantsApproval ? 'waiting' : drawn.current;
     const waves = ['canary', 'early', 'rest'].map((name, wave) => {
       const reached = wave === passed ? current : wave < passed ? 'passed' : 'waiting';
       const soaks = !isPlan && reached === 'soaking';
@@ -39,8 +39,8 @@ export const verbSituations: fc.Arbitrary<RolloutView> = fc
         wave: {
           state: isPlan ? ('waiting' as const) : reached,
           soakEndsAt: soaks ? startedAt : null,
-          soakSkippedAt: soaks && given.isSkipped ? startedAt : null,
-          approvedAt: given.isApproved && !isPlan && wave <= passed ? startedAt : null,
+          soakSkippedAt: soaks && drawn.isSkipped ? startedAt : null,
+          approvedAt: drawn.isApproved && !isPlan && wave <= passed ? startedAt : null,
         },
       };
     });
@@ -52,10 +52,10 @@ export const verbSituations: fc.Arbitrary<RolloutView> = fc
         kind,
         rollback: {
           original: kind === 'rollback' ? 'production-20260302-0' : null,
-          startedAs: state === 'rollingBack' || state === 'rolledBack' ? given.rollbackId : null,
+          startedAs: state === 'rollingBack' || state === 'rolledBack' ? drawn.rollbackId : null,
         },
-        endedAt: isRolloutEnd(state) && given.isOver ? startedAt : null,
+        endedAt: isRolloutEnd(state) && drawn.isOver ? startedAt : null,
       },
-      buildHold: given.isBuildHeld ? { build: '19.536-4', by: 'ann', reason: '', at: startedAt } : null,
+      buildHold: drawn.isBuildHeld ? { build: '19.536-4', by: 'ann', reason: '', at: startedAt } : null,
     });
   });

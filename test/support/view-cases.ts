@@ -47,8 +47,8 @@ export interface ViewCase extends Partial<Omit<RolloutView, 'rollout' | 'waves'>
 }
 
 /** A view of these waves; without any, of one open wave of ten that are pending. */
-export function aViewOf(given: ViewCase = {}): RolloutView {
-  const { waves = [{ counts: { pending: 10 } }], policy, rollout, ...view } = given;
+export function aViewOf(viewCase: ViewCase = {}): RolloutView {
+  const { waves = [{ counts: { pending: 10 } }], policy, rollout, ...view } = viewCase;
   const rules = waves.map(({ name = 'rest', rule }) => aWaveRule({ name, ...rule }));
   return aView({
     rollout: aRollout({
@@ -118,10 +118,10 @@ export function aViewOfUpgrades(
   }
   const present = new Set(upgrades.map(({ identity }) => identity.wave));
   const frontier = rollout.waves.filter(hasBegun).length - 1;
-  const shown = counts.show(rollout.waves.length);
+  const summary = counts.show(rollout.waves.length);
   return aView({
-    ...{ rollout, ...shown },
-    waves: shown.waves.map((wave, index) => ({
+    ...{ rollout, ...summary },
+    waves: summary.waves.map((wave, index) => ({
       ...wave,
       lastChangeAt: present.has(index) ? startedAt : null,
     })),

@@ -3,7 +3,7 @@ import { isLoopbackAddress, isLoopbackHost } from '../../base/loopback.ts';
 import type { Clock } from '../../base/time.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/operation-handlers.ts';
 import { faultAnswer } from './admin-fault.ts';
-import { bearerOf, type Caller, type Callers } from './callers.ts';
+import { bearerOf, type Caller, type Callers } from './identify-callers.ts';
 import { makeWrongTokens } from './wrong-tokens.ts';
 
 /** Returns the caller, or the fault for which the request is refused. */
@@ -18,15 +18,15 @@ const openPaths: readonly string[] = ['/', '/healthz', '/readyz'];
  */
 export function makeAccess(parts: { readonly callers: Callers; readonly clock: Clock }): Access {
   const { callers } = parts;
-  const judgeStranger = makeStrangerJudge(parts.clock);
+  const strangerRefusal = makeStrangerRefusal(parts.clock);
   return (request) => {
     const known = callers.identify(request);
     const hasTokens = callers.hasTokens();
     const isOpen = hasTokens && openPaths.includes(request.path);
-    const judge = hasTokens ? judgeStranger : judgeLocal;
-    const refusal = known === undefined && !isOpen ? judge(request) : undefined;
+    const refusalOf = hasTokens ? strangerRefusal : localRefusal;
+    const refusal = known === undefined && !isOpen ? refusalOf(request) : undefined;
     const caller = known ?? { name: null, role: 'operator' };
-    const found = refusal ?? judgeOrigin(request) ?? (isOpen ? undefined : judgeRole(request, caller));
+    const found = refusal ?? originRefusal(request) ?? (isOpen ? undefined : roleRefusal(request, caller));
     return found === undefined ? { caller } : { refusal: found };
   };
 }
@@ -34,7 +34,10 @@ export function makeAccess(parts: { readonly callers: Callers; readonly clock: C
 /** Reads that cost as much as a scan of the service or of Redis. Only those who may run the verb may preview it. */
 const costlyReads: readonly string[] = ['previewStart'];
 
-function judgeRole({ method, path, operation }: HttpRequest, { name, role }: Caller): HttpAnswer | undefined {
+function roleRefusal(
+  { method, path, operation }: HttpRequest,
+  { name, role }: Caller,
+): HttpAnswer | undefined {
   if (role === 'operator') return undefined;
   const who = name === null ? 'this token' : name;
   if (role === 'metrics') {
@@ -55,7 +58,7 @@ export function makeMayRead(callers: Callers): (request: HttpRequest) => boolean
 }
 
 /** Without a token, only this machine is admitted, and only under a host name that is certainly its own. */
-function judgeLocal(request: HttpRequest): HttpAnswer | undefined {
+function localRefusal(request: HttpRequest): HttpAnswer | undefined {
   const { headers, remoteAddress } = request;
   if (!isLoopbackAddress(remoteAddress)) {
     return faultAnswer('forbidden', 'without a token only this machine may connect; set http.token');
@@ -99,12 +102,12 @@ function isOwnName(host: string | undefined): boolean {
 }
 
 /** Answers requests without a known token. */
-function makeStrangerJudge(clock: Clock): (request: HttpRequest) => HttpAnswer {
+function makeStrangerRefusal(clock: Clock): (request: HttpRequest) => HttpAnswer {
   const wrongTokens = makeWrongTokens(clock);
   return (request) => {
-    const given = bearerOf(request);
+    const token = bearerOf(request);
     const challenge = { 'www-authenticate': 'Bearer realm="upwave"' };
-    if (given === undefined) return faultAnswer('unauthorized', 'a bearer token is needed', challenge);
+    if (token === undefined) return faultAnswer('unauthorized', 'a bearer token is needed', challenge);
     // A valid token never gets here. Behind a proxy all clients share an address, and wrong guesses of others must not keep an
     // operator from the brake (P4).
     const refusedForMs = wrongTokens.refusedForMs(request.remoteAddress);
@@ -122,7 +125,7 @@ function makeStrangerJudge(clock: Clock): (request: HttpRequest) => HttpAnswer {
 const ownSites: readonly unknown[] = [undefined, 'same-origin', 'none'];
 
 /** A browser sends the origin of the page that posts, or at least its site. Only our own page may post or read. */
-function judgeOrigin({ method, headers }: HttpRequest): HttpAnswer | undefined {
+function originRefusal({ method, headers }: HttpRequest): HttpAnswer | undefined {
   const isOwnSite = ownSites.includes(headers['sec-fetch-site']);
   // A foreign page could not see the answer, but reads cost, too: `explain` sends a request. Following a link is allowed.
   const isFollowedLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';

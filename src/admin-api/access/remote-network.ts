@@ -11,8 +11,8 @@ export function remoteNetwork(address: string): string {
   if (!isIPv6(plain)) return plain;
   // `::` stands for as many groups of zeros as are missing, and at most once.
   const [before = '', after = ''] = plain.split('::');
-  const given = [before, after].map((part) => part.split(':').filter((group) => group !== ''));
-  const [head = [], tail = []] = given;
+  const halves = [before, after].map((part) => part.split(':').filter((group) => group !== ''));
+  const [head = [], tail = []] = halves;
   const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0');
   const groups = [...head, ...zeros, ...tail].slice(0, groupsOfNetwork);
   return `${groups.map((group) => group.toLowerCase().replace(/^0+(?=.)/, '')).join(':')}::/64`;

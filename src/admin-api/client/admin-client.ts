@@ -9,7 +9,7 @@ import { HttpFault } from '../../http/fault.ts';
 import type { HoldRequest, VerbRequest } from '../../orchestrator/operations/operations.ts';
 import type { StartRequest } from '../../orchestrator/operations/start-policy.ts';
 import type { ReportFormat } from '../../rollout/report/write-report.ts';
-import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { readFault } from './admin-client-fault.ts';
 
 export interface AdminClientParts {

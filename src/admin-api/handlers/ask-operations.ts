@@ -48,7 +48,7 @@ export function makeAskOperations(parts: AskOperationsParts) {
 const redisIsAway =
   'Redis does not answer, so the state is unknown. Running upgrades continue at the service, and nothing new starts. Check `redis` in the config; the daemon continues when Redis is back';
 
-function unwritableWords(reason: string): string {
+function unwritableText(reason: string): string {
   return `${reason}. Nothing was changed, and nothing new starts. Running upgrades continue at the service; repeat this when Redis accepts writes`;
 }
 
@@ -80,7 +80,7 @@ async function refuseWithoutRedis(readiness: () => Promise<Readiness>): Promise<
   const { redis } = await readReadiness(readiness);
   // A brake may not need the right that Redis refuses (P4), so the verb is tried.
   if (redis?.ok !== false || redis.kind === 'forbidden') return;
-  const words = redis.kind === 'unwritable' ? unwritableWords(redis.reason) : redisIsAway;
+  const words = redis.kind === 'unwritable' ? unwritableText(redis.reason) : redisIsAway;
   throw unavailable(words, undefined);
 }
 

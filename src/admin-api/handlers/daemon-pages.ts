@@ -57,8 +57,8 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
       getReadiness: async (_input, request) => {
         const checks = await readReadiness(parts.readiness);
         const ready = Object.values(checks).every(({ ok }) => ok);
-        const shown = parts.mayRead(request) ? checks : withoutReasons(checks);
-        return { status: ready ? 200 : 503, body: { ready, checks: shown } };
+        const visible = parts.mayRead(request) ? checks : withoutReasons(checks);
+        return { status: ready ? 200 : 503, body: { ready, checks: visible } };
       },
       getMetrics: async () => {
         const { contentType, body } = await parts.metrics.expose();
@@ -88,10 +88,10 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
 }
 
 function withoutReasons(checks: Readiness): Readonly<Record<string, Omit<ReadinessCheck, 'reason'>>> {
-  const shown = ({ ok, kind, since }: ReadinessCheck) => ({
+  const withoutReason = ({ ok, kind, since }: ReadinessCheck) => ({
     ok,
     ...(kind !== undefined && { kind }),
     ...(since !== undefined && { since }),
   });
-  return Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, shown(check)]));
+  return Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, withoutReason(check)]));
 }

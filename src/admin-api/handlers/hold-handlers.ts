@@ -4,7 +4,7 @@ import type { CollectorExplanation } from '../../contract/admin/collector-explan
 import type { HoldAnswer } from '../../contract/admin/holds.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type { ExplainResult, HoldResult } from '../../orchestrator/operations/operations.ts';
-import { didYouMean, unknownSubjectWords } from '../../rollout/messages/hold-command-notes.ts';
+import { didYouMean, unknownSubjectText } from '../../rollout/messages/hold-command-notes.ts';
 import { AdminFault } from '../access/admin-fault.ts';
 import { type AskOperations, withReason } from './ask-operations.ts';
 
@@ -12,10 +12,10 @@ import { type AskOperations, withReason } from './ask-operations.ts';
 export function makeHoldHandlers(ask: AskOperations) {
   return {
     holdSubject: async ({ body }) => ({
-      body: judged(await ask.act((operations) => operations.hold(withReason(body)))),
+      body: answerOrRefuse(await ask.act((operations) => operations.hold(withReason(body)))),
     }),
     releaseSubject: async ({ body }) => ({
-      body: judged(await ask.act((operations) => operations.release(withReason(body)))),
+      body: answerOrRefuse(await ask.act((operations) => operations.release(withReason(body)))),
     }),
     listHolds: async () => ({ body: await ask.read((operations) => operations.listHolds()) }),
     readAudit: async ({ query }) => ({
@@ -28,13 +28,13 @@ export function makeHoldHandlers(ask: AskOperations) {
   } satisfies Partial<OperationHandlers<typeof adminApi>>;
 }
 
-function judged(result: HoldResult): HoldAnswer {
+function answerOrRefuse(result: HoldResult): HoldAnswer {
   switch (result.kind) {
     case 'done':
     case 'unchanged':
       return result;
     case 'unknown':
-      throw new AdminFault('notFound', unknownSubjectWords(result.why));
+      throw new AdminFault('notFound', unknownSubjectText(result.why));
     case 'unavailable':
       throw new AdminFault(result.kind, result.reason);
     default:

@@ -26,7 +26,9 @@ export function makeRolloutHandlers(ask: AskOperations) {
     found(id, await ask.read((operations) => operations.rolloutStatus(id)));
   const apply = async (request: VerbRequest) => {
     const perform = request.verb === 'approve' ? ask.approve : ask.act;
-    return { body: judged(request.rolloutId, await perform((operations) => operations.apply(request))) };
+    return {
+      body: statusOrRefuse(request.rolloutId, await perform((operations) => operations.apply(request))),
+    };
   };
   return {
     listRollouts: async ({ query: { before, limit } }) => {
@@ -74,7 +76,7 @@ export function makeRolloutHandlers(ask: AskOperations) {
       apply({ verb: 'rollback', ...askedOf({ params, body }), ...(now && { now }) }),
     retryRollout: (input) => apply({ verb: 'retry', ...askedOf(input) }),
     previewRollback: async ({ params }) => ({
-      body: shown(params.id, await ask.act((operations) => operations.previewRollback(params.id))),
+      body: previewOrRefuse(params.id, await ask.act((operations) => operations.previewRollback(params.id))),
     }),
   } satisfies Partial<OperationHandlers<typeof adminApi>>;
 }
@@ -101,11 +103,11 @@ function eventFilterOf({ since, type, collector, by }: EventSearch): EventFilter
   return Object.values(filter).every((part) => part === undefined) ? undefined : filter;
 }
 
-function shown(rolloutId: string, result: RollbackPreviewResult): RollbackPreview {
+function previewOrRefuse(rolloutId: string, result: RollbackPreviewResult): RollbackPreview {
   return result.kind === 'shown' ? result.preview : refuse(rolloutId, result);
 }
 
-function judged(rolloutId: string, result: VerbResult): RolloutStatus {
+function statusOrRefuse(rolloutId: string, result: VerbResult): RolloutStatus {
   return result.kind === 'done' || result.kind === 'unchanged' ? result.status : refuse(rolloutId, result);
 }
 

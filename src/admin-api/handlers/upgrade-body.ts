@@ -1,5 +1,5 @@
 import type { RolloutStatus, UpgradeBody } from '../../contract/admin/rollout-status.ts';
-import { upgradeReasonWords } from '../../rollout/messages/upgrade-reasons.ts';
+import { upgradeReasonText } from '../../rollout/messages/upgrade-reasons.ts';
 import { dueAtOf, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
 
 /** One collector's record in the admin API: flat, with its wave by name. */
@@ -16,7 +16,7 @@ export function encodeUpgrade(
     stratum: strata[upgrade.identity.stratum]?.label ?? '',
     order: upgrade.identity.order,
     state: upgrade.progress.state,
-    reason: reason === undefined ? null : upgradeReasonWords(reason),
+    reason: reason === undefined ? null : upgradeReasonText(reason),
     reasonKind: reason?.kind ?? null,
     fromBuild: upgrade.identity.fromBuild,
     toBuild: upgrade.identity.toBuild,

@@ -7,7 +7,16 @@ import { Collectors } from './collectors/collectors.tsx';
 import { Overview } from './overview/overview.tsx';
 import { token } from './parts/call.ts';
 import { OpenDialog } from './parts/dialog.tsx';
-import { connection, follow, heardAt, isStale, keepToken, me, rollouts, signOut } from './parts/live.ts';
+import {
+  connection,
+  followDaemon,
+  heardAt,
+  isStale,
+  keepToken,
+  me,
+  rollouts,
+  signOut,
+} from './parts/live.ts';
 import { titleOf } from './parts/needs.ts';
 import { showOnlyPrintable } from './parts/printable.ts';
 import { followRoute, linkTo, type Route, route } from './parts/route.ts';
@@ -54,29 +63,29 @@ function Page() {
   );
 }
 
-function View({ route: shown }: { readonly route: Route }) {
-  switch (shown.view) {
+function View({ route: current }: { readonly route: Route }) {
+  switch (current.view) {
     case 'overview':
       return <Overview />;
     case 'rollout':
-      return <RolloutView key={shown.id} id={shown.id} />;
+      return <RolloutView key={current.id} id={current.id} />;
     case 'collectors':
-      return <Collectors key={shown.id} id={shown.id} filter={shown.filter} />;
+      return <Collectors key={current.id} id={current.id} filter={current.filter} />;
     case 'collector':
-      return <CollectorView key={shown.collector} collector={shown.collector} />;
+      return <CollectorView key={current.collector} collector={current.collector} />;
     case 'activity':
-      return <Activity filter={shown.filter} />;
+      return <Activity filter={current.filter} />;
   }
 }
 
-function Crumbs({ route: shown }: { readonly route: Route }) {
+function Crumbs({ route: current }: { readonly route: Route }) {
   return (
     <nav aria-label="Where you are">
       <a href={linkTo.overview}>All policies</a>
-      {shown.view === 'collectors' ? (
+      {current.view === 'collectors' ? (
         <>
           {' › '}
-          <a href={linkTo.rollout(shown.id)}>{shown.id}</a>
+          <a href={linkTo.rollout(current.id)}>{current.id}</a>
         </>
       ) : null}
     </nav>
@@ -157,5 +166,5 @@ function SignIn() {
 
 showOnlyPrintable();
 followRoute();
-void follow();
+void followDaemon();
 render(<Page />, document.getElementById('page') ?? document.body);

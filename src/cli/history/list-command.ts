@@ -3,7 +3,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import { widest } from '../rollouts/fit-lines.ts';
-import { headlineColor, headlineWords } from '../rollouts/headline-words.ts';
+import { headlineColor, headlineText } from '../rollouts/headline-text.ts';
 import { failedOf } from '../rollouts/render-waves.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -66,7 +66,7 @@ export function renderList(
   if (rollouts.length === 0) return 'no rollout';
   const ids = rollouts.map(({ id }) => toPrintable(id));
   const targets = rollouts.map(({ targetBuild }) => toPrintable(targetBuild));
-  const headlines = rollouts.map(headlineWords);
+  const headlines = rollouts.map(headlineText);
   const widths = [ids, targets, headlines].map(widest);
   return rollouts
     .map((status, index) => {

@@ -1,7 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { UpgradeBody } from '../../contract/admin/rollout-status.ts';
-import { stateWords } from '../../rollout/messages/sentences.ts';
+import { stateText } from '../../rollout/messages/sentences.ts';
 import type { UpgradeState } from '../../rollout/model/upgrade.ts';
 import { findRollout } from '../rollouts/choose-rollout.ts';
 import { widest } from '../rollouts/fit-lines.ts';
@@ -41,8 +41,8 @@ export async function upgradesCommand(
   const { collectors, total, more } = found;
   const exitCode = printAnswer(output, options, found, () => renderUpgrades(collectors, Date.now(), output));
   if (more && !options.json) {
-    const of = total === null ? '' : ` of ${total}`;
-    output.err.write(`shown: the first ${collectors.length}${of}; --limit shows more\n`);
+    const ofTotal = total === null ? '' : ` of ${total}`;
+    output.err.write(`shown: the first ${collectors.length}${ofTotal}; --limit shows more\n`);
   }
   return exitCode;
 }
@@ -59,7 +59,7 @@ export function renderUpgrades(
   const nameWidth = Math.min(nameMax, widest(names));
   const idWidth = widest(collectors.map(({ collectorId }) => String(collectorId)));
   const waveWidth = widest(waves);
-  const stateWidth = widest(collectors.map(({ state }) => stateWords(state)));
+  const stateWidth = widest(collectors.map(({ state }) => stateText(state)));
   return collectors
     .map(({ collectorId, state, endedAt, startedAt, reason, failureClass }, index) => {
       const at = endedAt ?? startedAt;
@@ -67,7 +67,7 @@ export function renderUpgrades(
         (names[index] ?? '').padEnd(nameWidth),
         String(collectorId).padStart(idWidth),
         (waves[index] ?? '').padEnd(waveWidth),
-        stateWords(state).padEnd(stateWidth),
+        stateText(state).padEnd(stateWidth),
         ...(at === null ? [] : [showInstant(at, now)]),
         toPrintable(reason ?? ''),
       ];

@@ -3,7 +3,7 @@ import { Collector } from '../../contract/collector-management/collectors.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
-import { findCollector } from './find-collector.ts';
+import { findCollector } from './find-resource.ts';
 import { reportChange, reportConflict } from './report-change.ts';
 import { combineFields, readOneStatement, type StatedFields } from './stated-fields.ts';
 import { type InventoryOptions, withManagement } from './with-management.ts';

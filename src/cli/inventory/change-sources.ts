@@ -5,7 +5,7 @@ import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent } from '../shell/operator.ts';
-import { findCollector, findSource, sourceLabel } from './find-collector.ts';
+import { findCollector, findSource, sourceLabel } from './find-resource.ts';
 import { reportChange, reportConflict } from './report-change.ts';
 import { likelySlips } from './settable-fields.ts';
 import { combineFields, readOneStatement, readStatedFields, type StatedFields } from './stated-fields.ts';

@@ -4,7 +4,7 @@ import { counted } from '../../rollout/messages/sentences.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
 import { makeConsent } from '../shell/operator.ts';
-import { findCollector } from './find-collector.ts';
+import { findCollector } from './find-resource.ts';
 import { type InventoryOptions, withManagement } from './with-management.ts';
 
 /** `upwave collectors delete <id|name>`: deletes one collector and its sources for good. */
@@ -42,7 +42,7 @@ export async function collectorsDeleteOfflineCommand(
     }
     await ask(question(offline, days), stop);
     const message = orFail(await management.collectors.deleteOffline(days, stop)) ?? null;
-    const said = message === null ? '' : `; the service answers: ${toPrintable(wordsOf(message))}`;
+    const said = message === null ? '' : `; the service answers: ${toPrintable(messageText(message))}`;
     return printAnswer(
       output,
       options,
@@ -58,7 +58,7 @@ function question(offline: ReadonlyArray<{ readonly name: string }>, days: numbe
 }
 
 /** Its shape is not documented (collector-api.md §4.1). */
-function wordsOf(message: unknown): string {
+function messageText(message: unknown): string {
   if (typeof message === 'string') return message;
   const inner =
     message !== null && typeof message === 'object' && 'message' in message ? message.message : undefined;

@@ -6,7 +6,7 @@ import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
 import { renderTable } from '../shell/render-table.ts';
-import { findCollector } from './find-collector.ts';
+import { findCollector } from './find-resource.ts';
 import { renderFields } from './render-fields.ts';
 import { type InventoryOptions, withManagement } from './with-management.ts';
 

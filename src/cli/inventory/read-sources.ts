@@ -2,7 +2,7 @@ import { sourceNameOf } from '../../contract/collector-management/sources.ts';
 import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { renderTable } from '../shell/render-table.ts';
-import { findCollector, findSource } from './find-collector.ts';
+import { findCollector, findSource } from './find-resource.ts';
 import { renderFields } from './render-fields.ts';
 import { type InventoryOptions, withManagement } from './with-management.ts';
 

@@ -3,7 +3,7 @@ import type { Changed, Conflict } from '../../collector-api/management/change-re
 import { collectorAccess, sourceAccess } from '../../contract/collector-management/field-access.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
-import { sourceLabel } from './find-collector.ts';
+import { sourceLabel } from './find-resource.ts';
 import { renderDifference } from './render-fields.ts';
 
 type ResourceKind = 'collector' | 'source';

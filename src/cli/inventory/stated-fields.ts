@@ -52,11 +52,15 @@ function wrapperOf(setFor: SetFor): 'collector' | 'source' {
 
 /** The fields of a file with those of `--set` on top, for a resource as it is. @throws CommandFailure */
 export function combineFields(
-  given: { readonly current: Fields; readonly file: Fields; readonly set: readonly Assignment[] | undefined },
+  fields: {
+    readonly current: Fields;
+    readonly file: Fields;
+    readonly set: readonly Assignment[] | undefined;
+  },
   known: KnownFields,
 ): Record<string, unknown> {
-  const assigned = applyAssignments({ ...given.current, ...given.file }, given.set ?? [], known);
-  return { ...given.file, ...assigned };
+  const assigned = applyAssignments({ ...fields.current, ...fields.file }, fields.set ?? [], known);
+  return { ...fields.file, ...assigned };
 }
 
 function isFields(value: unknown): value is Fields {

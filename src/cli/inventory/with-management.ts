@@ -69,7 +69,7 @@ function chooseAccount(config: Config, named: string | undefined): AccountConfig
 }
 
 function commandFailure(failure: ServiceFailure, config: AccountConfig): CommandFailure {
-  const words = toPrintable(wordsOf(failure));
+  const words = toPrintable(failureText(failure));
   switch (failure.kind) {
     case 'unavailable':
     case 'throttled':
@@ -90,7 +90,7 @@ function commandFailure(failure: ServiceFailure, config: AccountConfig): Command
   }
 }
 
-function wordsOf(failure: ServiceFailure): string {
+function failureText(failure: ServiceFailure): string {
   // The service's own message contains the code already.
   if (failure.kind === 'refused') return failure.detail;
   const words = describeFailure(failure);

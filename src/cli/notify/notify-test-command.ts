@@ -25,13 +25,13 @@ export async function notifyTestCommand(
   for (const receiver of chosen(config.notify, name)) {
     const result = await send(receiver, testNotice(clock.now()), stop);
     results.push({ receiver: receiver.name, ...result });
-    if (!options.json) output.out.write(`${toPrintable(`${receiver.name}: ${wordsOf(result)}`)}\n`);
+    if (!options.json) output.out.write(`${toPrintable(`${receiver.name}: ${resultText(result)}`)}\n`);
   }
   if (options.json) printJson(output, { results });
   return results.every(({ kind }) => kind === 'sent') ? exitCodes.done : exitCodes.unreachable;
 }
 
-function wordsOf(result: SendResult): string {
+function resultText(result: SendResult): string {
   return result.kind === 'sent' ? 'sent' : `${result.kind}: ${result.reason}`;
 }
 

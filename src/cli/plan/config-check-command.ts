@@ -33,9 +33,9 @@ export async function configCheckCommand(
   const overlapping = accountConfigsOf(config).flatMap(({ rollouts }) => findOverlappingPolicies(rollouts));
   // Secrets print themselves as ***.
   const risks = findRisks(config);
-  const shown = { ...config, rollouts: config.rollouts.map(maskedPolicy) };
+  const masked = { ...config, rollouts: config.rollouts.map(maskedPolicy) };
   const warnings = [...overlapping.map(({ words }) => words), ...risks, ...(fleet?.warnings ?? [])];
-  return printAnswer(output, options, { ...shown, overlapping, risks, ...(fleet && { fleet }) }, () =>
+  return printAnswer(output, options, { ...masked, overlapping, risks, ...(fleet && { fleet }) }, () =>
     render(options.config, config, warnings, fleet),
   );
 }
@@ -59,14 +59,14 @@ function render(
   fleet: FleetCheck | undefined,
 ): string {
   return [
-    `${path} is right: ${placeWords(config)}`,
+    `${path} is right: ${placeText(config)}`,
     ...config.rollouts.flatMap(policyLines).map((words) => toPrintable(`  ${words}`)),
     ...(fleet?.policies.map(({ words }) => `  ${words}`) ?? []),
     ...warnings.map((words) => `  warning: ${toPrintable(words)}`),
   ].join('\n');
 }
 
-function placeWords(config: Config): string {
+function placeText(config: Config): string {
   const accounts = accountConfigsOf(config).map(({ account, service, rollouts }) =>
     account === undefined
       ? `service ${service.baseUrl}`

@@ -42,10 +42,10 @@ export async function diffCommand(
   const plans = await readPlans(config, policies, output, basisOf);
   const diffs = plans.map(({ policy, reading }): PolicyDiff => {
     const compared = knownOf(policy)?.compared;
-    const of = { policy: policy.name, rollout: compared?.status };
-    if (reading.kind === 'noTarget') return { ...of, kind: 'noTarget', why: reading.why };
+    const common = { policy: policy.name, rollout: compared?.status };
+    if (reading.kind === 'noTarget') return { ...common, kind: 'noTarget', why: reading.why };
     const { plan } = reading;
-    return { ...of, kind: 'compared', plan, difference: comparePlan(compared, plan) };
+    return { ...common, kind: 'compared', plan, difference: comparePlan(compared, plan) };
   });
   const settings = ofPolicies(preview, policies, known);
   if (options.json) printJson(output, { config: settings, plans: diffs.map(diffJson) });

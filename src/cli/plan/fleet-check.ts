@@ -1,12 +1,12 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { emptyInventoryWords, noTargetWords } from '../../rollout/messages/exclusions.ts';
+import { emptyInventoryText, noTargetText } from '../../rollout/messages/exclusions.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type Overlap, type PolicyClaim } from '../../rollout/planning/overlap.ts';
 import { compileMatch } from '../../rollout/planning/selector.ts';
-import { unselected } from './plan-figures.ts';
+import { unselectedReasons } from './plan-figures.ts';
 import type { PolicyPlan } from './read-plans.ts';
-import { overlapWords } from './render-plan.ts';
+import { overlapText } from './render-plan.ts';
 
 /** How a config fits an inventory. */
 export interface FleetCheck {
@@ -29,14 +29,14 @@ export function checkFleet(plans: readonly PolicyPlan[]): FleetCheck {
     const selected = claims[index]?.members.length ?? null;
     const words =
       reading.kind === 'noTarget'
-        ? `${name}: ${toPrintable(noTargetWords(reading.why))}`
+        ? `${name}: ${toPrintable(noTargetText(reading.why))}`
         : `${name}: selects ${selected} of ${reading.fleet.collectors.length} installed collectors`;
     return { policy: name, selected, words };
   });
   const selectingNone = plans.flatMap(({ policy: { name }, reading }, index) => {
     if (reading.kind === 'noTarget' || policies[index]?.selected !== 0) return [];
     const isEmpty = reading.fleet.collectors.length === 0;
-    return [isEmpty ? `${name}: ${emptyInventoryWords}` : `${name} matches nothing; check its select`];
+    return [isEmpty ? `${name}: ${emptyInventoryText}` : `${name} matches nothing; check its select`];
   });
   const missing = plans.filter(
     ({ reading }) => reading.kind === 'noTarget' && reading.why.kind === 'notOffered',
@@ -48,7 +48,7 @@ export function checkFleet(plans: readonly PolicyPlan[]): FleetCheck {
       ...selectingNone,
       ...missing.map(({ policy }) => `${policy.name} starts nothing until its build is on offer`),
       ...plans.flatMap(({ policy }, index) => unmatchedWaves(policy, claims[index]?.members ?? [])),
-      ...overlaps.map(overlapWords),
+      ...overlaps.map(overlapText),
     ],
   };
 }
@@ -71,6 +71,6 @@ function claimOf({ policy, reading }: PolicyPlan): FleetClaim | undefined {
   if (reading.kind === 'noTarget') return undefined;
   const { waves, leftOut } = reading.plan;
   const planned = waves.flatMap(({ members }) => members.map(({ collector }) => collector));
-  const others = leftOut.filter(({ kind }) => !unselected.has(kind)).map(({ collector }) => collector);
+  const others = leftOut.filter(({ kind }) => !unselectedReasons.has(kind)).map(({ collector }) => collector);
   return { policy: policy.name, members: [...planned, ...others] };
 }

@@ -1,7 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { accountConfigOf } from '../../config/account-configs.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
-import { leftOutWords, noTargetWords, showLeftOut } from '../../rollout/messages/exclusions.ts';
+import { leftOutText, noTargetText, showLeftOut } from '../../rollout/messages/exclusions.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type PolicyClaim } from '../../rollout/planning/overlap.ts';
@@ -12,7 +12,7 @@ import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig, policyOf } from '../shell/open-config.ts';
 import { assessPlan, type PlanFigures } from './plan-figures.ts';
 import { type PolicyPlan, readPlans } from './read-plans.ts';
-import { overlapWords, renderMembers, renderPlan } from './render-plan.ts';
+import { overlapText, renderMembers, renderPlan } from './render-plan.ts';
 
 export interface PlanOptions extends CommandOptions {
   /** Also name every collector. */
@@ -35,27 +35,27 @@ export async function planCommand(
   };
   const overlaps = findOverlaps(plans.map(claimOf));
   if (json) {
-    const shown = plans.map(({ policy, reading }) =>
+    const answers = plans.map(({ policy, reading }) =>
       reading.kind === 'noTarget'
         ? {
             policy: policy.name,
             targetBuild: null,
             kind: reading.why.kind,
-            reason: noTargetWords(reading.why),
+            reason: noTargetText(reading.why),
           }
         : planJson(policy, reading.plan, assess(policy, reading.plan), members),
     );
-    printJson(output, { plans: shown, overlaps });
+    printJson(output, { plans: answers, overlaps });
     return exitCodes.done;
   }
   const blocks = plans.map(({ policy, reading }) => {
-    if (reading.kind === 'noTarget') return `${policy.name}: ${toPrintable(noTargetWords(reading.why))}`;
+    if (reading.kind === 'noTarget') return `${policy.name}: ${toPrintable(noTargetText(reading.why))}`;
     const { plan } = reading;
     const text = renderPlan(policy, plan, assess(policy, plan), now, output.columns);
     return members ? `${text}\n${renderMembers(plan)}` : text;
   });
   output.out.write(`${blocks.join('\n\n')}\n`);
-  for (const overlap of overlaps) output.out.write(`overlap: ${overlapWords(overlap)}\n`);
+  for (const overlap of overlaps) output.out.write(`overlap: ${overlapText(overlap)}\n`);
   return exitCodes.done;
 }
 
@@ -92,5 +92,5 @@ function membersOf({ waves, groups }: Plan, index: number): unknown {
 }
 
 function leftOutCollectors({ leftOut }: Plan): unknown {
-  return leftOut.map(({ collector: { id, name }, kind }) => ({ id, name, kind, reason: leftOutWords[kind] }));
+  return leftOut.map(({ collector: { id, name }, kind }) => ({ id, name, kind, reason: leftOutText[kind] }));
 }

@@ -77,7 +77,7 @@ export function assessPlan(
   const collectors = plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector));
   return {
     planned,
-    selected: planned + plan.leftOut.filter(({ kind }) => !unselected.has(kind)).length,
+    selected: planned + plan.leftOut.filter(({ kind }) => !unselectedReasons.has(kind)).length,
     installed,
     waves,
     strata: { total, uncovered },
@@ -88,7 +88,7 @@ export function assessPlan(
 }
 
 /** The reasons of the policy's own selection for leaving a collector out. */
-export const unselected: ReadonlySet<PlanExclusion> = new Set(['notSelected', 'excluded']);
+export const unselectedReasons: ReadonlySet<PlanExclusion> = new Set(['notSelected', 'excluded']);
 
 function fullWindowOf(policy: Policy, now: EpochMs): PlanFigures['window'] {
   const window = windowOf(policy, now);

@@ -14,7 +14,7 @@ export function policyLines(policy: Policy): readonly string[] {
     ...openingLines(policy),
     ...approvalLines(policy),
     ...policy.waves.flatMap(({ name: wave, gates }) =>
-      gates.length === 0 ? [] : [`  gates of ${wave}: ${gates.map(gateWords).join(', ')}`],
+      gates.length === 0 ? [] : [`  gates of ${wave}: ${gates.map(gateText).join(', ')}`],
     ),
   ];
 }
@@ -42,7 +42,7 @@ function approvalLines({ approval, waves }: Policy): readonly string[] {
   return wanted.length === 0 ? [] : [`  approval of: ${wanted.join(', ')}`];
 }
 
-function gateWords({ kind, name, dryRun }: Policy['waves'][number]['gates'][number]): string {
+function gateText({ kind, name, dryRun }: Policy['waves'][number]['gates'][number]): string {
   const about = [...(name === kind ? [] : [kind]), ...(dryRun ? ['decides nothing'] : [])];
   return about.length === 0 ? name : `${name} (${about.join(', ')})`;
 }

@@ -1,7 +1,7 @@
 import { someNames } from '../../base/names.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { leftOutWords, noTargetWords } from '../../rollout/messages/exclusions.ts';
-import { counted, stateWords } from '../../rollout/messages/sentences.ts';
+import { leftOutText, noTargetText } from '../../rollout/messages/exclusions.ts';
+import { counted, stateText } from '../../rollout/messages/sentences.ts';
 import type { NoTarget } from '../../rollout/model/left-out.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import {
@@ -33,28 +33,28 @@ export function renderDiff(
   const beside =
     rollout === undefined
       ? 'no rollout yet: compared with nothing'
-      : `compared with ${rollout.id} (${stateWords(rollout.state)})`;
+      : `compared with ${rollout.id} (${stateText(rollout.state)})`;
   if (diff.kind === 'noTarget')
-    return [`${policy}   ${beside}`, ...line('target', noTargetWords(diff.why))].join('\n');
+    return [`${policy}   ${beside}`, ...line('target', noTargetText(diff.why))].join('\n');
   const { plan, difference } = diff;
   const { touched, done, inFlight, added, dropped, moved, same } = difference;
   const waves = plan.waves.map(({ name, members }) => `${name} ${members.length}`).join(', ');
   const groups = (label: string, all: PlanDifference['dropped']) =>
-    all.flatMap(({ kind, collectors: of }, index) =>
-      line(index === 0 ? label : '', withNames(leftOutWords[kind], of)),
+    all.flatMap(({ kind, collectors }, index) =>
+      line(index === 0 ? label : '', withNames(leftOutText[kind], collectors)),
     );
   const rows = [
-    ...line('upgrade', counted(touched, 'collector'), ...progressWords({ done, inFlight })),
+    ...line('upgrade', counted(touched, 'collector'), ...progressText({ done, inFlight })),
     ...line('waves', waves),
     ...(rollout === undefined ? [] : line('same', `${same} keep their wave`)),
     ...(added.length === 0 ? [] : line('new', withNames('', added))),
     ...groups('gone', dropped),
-    ...moved.flatMap(({ from, to, collectors: of }, index) =>
-      line(index === 0 ? 'moved' : '', withNames(`${from} → ${to}`, of)),
+    ...moved.flatMap(({ from, to, collectors }, index) =>
+      line(index === 0 ? 'moved' : '', withNames(`${from} → ${to}`, collectors)),
     ),
     ...groups('left out', leftOutOf(plan)),
   ];
-  const head = [`→ ${targetWords(plan, rollout)}`, `plan ${plan.hash}`, beside];
+  const head = [`→ ${targetText(plan, rollout)}`, `plan ${plan.hash}`, beside];
   return [...fitLines(policy, head, { ...width, labelColumns: policy.length + 1 }), ...rows].join('\n');
 }
 
@@ -70,7 +70,7 @@ export function diffJson(diff: PolicyDiff): unknown {
     targetBefore: rollout?.targetBuild ?? null,
   };
   if (diff.kind === 'noTarget')
-    return { ...beside, targetBuild: null, kind: diff.why.kind, reason: noTargetWords(diff.why) };
+    return { ...beside, targetBuild: null, kind: diff.why.kind, reason: noTargetText(diff.why) };
   const { plan, difference } = diff;
   return {
     ...beside,
@@ -78,11 +78,11 @@ export function diffJson(diff: PolicyDiff): unknown {
     hash: plan.hash,
     waves: plan.waves.map(({ name, members }) => ({ name, size: members.length })),
     ...difference,
-    leftOut: leftOutOf(plan).map(({ kind, collectors: of }) => ({
+    leftOut: leftOutOf(plan).map(({ kind, collectors }) => ({
       kind,
-      reason: leftOutWords[kind],
-      count: of.length,
-      names: of.slice(0, namesMax).map(({ name }) => name),
+      reason: leftOutText[kind],
+      count: collectors.length,
+      names: collectors.slice(0, namesMax).map(({ name }) => name),
     })),
   };
 }
@@ -95,12 +95,12 @@ function leftOutOf({ leftOut }: Plan): PlanDifference['dropped'] {
   return groupByKind(all, ({ id }) => kinds.get(id) ?? 'notSelected');
 }
 
-function targetWords({ targetBuild }: Plan, rollout: RolloutStatus | undefined): string {
+function targetText({ targetBuild }: Plan, rollout: RolloutStatus | undefined): string {
   const before = rollout?.targetBuild ?? targetBuild;
   return before === targetBuild ? targetBuild : `${targetBuild} (was ${before})`;
 }
 
-function progressWords({ done, inFlight }: Pick<PlanDifference, 'done' | 'inFlight'>): readonly string[] {
+function progressText({ done, inFlight }: Pick<PlanDifference, 'done' | 'inFlight'>): readonly string[] {
   return [
     ...(done === 0 ? [] : [`${done} upgraded already`]),
     ...(inFlight === 0 ? [] : [`${inFlight} in flight`]),
@@ -108,7 +108,7 @@ function progressWords({ done, inFlight }: Pick<PlanDifference, 'done' | 'inFlig
 }
 
 /** `not alive: 3 (web-1, web-2, web-3)`. */
-function withNames(what: string, of: readonly NamedCollector[]): string {
-  const names = `${of.length} (${someNames(of.map(({ name }) => name))})`;
+function withNames(what: string, collectors: readonly NamedCollector[]): string {
+  const names = `${collectors.length} (${someNames(collectors.map(({ name }) => name))})`;
   return what === '' ? names : `${what}: ${names}`;
 }

@@ -3,19 +3,19 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import {
   leftOutLine,
-  leftOutWords,
-  nobodyPlannedWords,
+  leftOutText,
+  nobodyPlannedText,
   showLeftOut,
 } from '../../rollout/messages/exclusions.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
-import { unweighedWords } from '../../rollout/messages/stop-causes.ts';
+import { unweighedText } from '../../rollout/messages/stop-causes.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Overlap } from '../../rollout/planning/overlap.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { compileMatch } from '../../rollout/planning/selector.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
-import { windowWords } from '../rollouts/waiting-words.ts';
+import { windowText } from '../rollouts/waiting-text.ts';
 import { showComing } from '../shell/show-instant.ts';
 import type { PlanFigures, WaveFigures } from './plan-figures.ts';
 
@@ -34,7 +34,7 @@ export function renderPlan(
   const head = `${policy.name} → ${plan.targetBuild}   ${counted(planned, 'collector')}   plan ${plan.hash}`;
   const body =
     planned === 0
-      ? [nobodyPlannedWords(plan)]
+      ? [nobodyPlannedText(plan)]
       : [
           ...unmatchedLines(policy, plan),
           ...largeCanaryLines(policy, figures),
@@ -71,13 +71,13 @@ export function renderMembers(plan: Plan): string {
   );
   const out = plan.leftOut.map(
     ({ collector, kind }) =>
-      `  left out  ${collector.id} ${collector.name}  ${collector.build}: ${leftOutWords[kind]}`,
+      `  left out  ${collector.id} ${collector.name}  ${collector.build}: ${leftOutText[kind]}`,
   );
   return [...planned, ...out].map(toPrintable).join('\n');
 }
 
 /** Two policies that want the same collectors, in words. */
-export function overlapWords({ policies: [first, second], count, names }: Overlap): string {
+export function overlapText({ policies: [first, second], count, names }: Overlap): string {
   const more = count > names.length ? ', …' : '';
   return `${first} and ${second} both claim ${counted(count, 'collector')} (${toPrintable(names.join(', '))}${more}); the policy that plans first gets them`;
 }
@@ -93,7 +93,7 @@ function waveTable({ waves, strata }: PlanFigures): string {
       wave.size,
       `${wave.strata}/${strata.total}`,
       formatDuration(wave.soakMs),
-      allowedWords(wave),
+      allowedText(wave),
       wave.approval ? 'needed' : '',
       toPrintable(wave.gates.join(', ')),
     ]);
@@ -101,7 +101,7 @@ function waveTable({ waves, strata }: PlanFigures): string {
   return table.toString();
 }
 
-function allowedWords({ failuresAllowed, maxFailures }: WaveFigures): string {
+function allowedText({ failuresAllowed, maxFailures }: WaveFigures): string {
   const isCount = maxFailures === String(failuresAllowed);
   return isCount ? maxFailures : `${failuresAllowed} (${maxFailures})`;
 }
@@ -154,13 +154,13 @@ function chainLines({ maxInFlightPer }: Policy, { waves }: PlanFigures): readonl
 }
 
 function unweighedLines({ unweighedFields }: PlanFigures): readonly string[] {
-  const words = unweighedWords(unweighedFields);
+  const words = unweighedText(unweighedFields);
   return words === '' ? [] : [`fields: ${words}`];
 }
 
 function windowLines({ upgrade }: Policy, { window }: PlanFigures, now: EpochMs): readonly string[] {
   if (window === null) return [];
-  const lines = [`window: ${windowWords(window, now)}`];
+  const lines = [`window: ${windowText(window, now)}`];
   if (!window.isLongEnough) {
     const expected = formatDuration(upgrade.expectMs);
     lines.push(

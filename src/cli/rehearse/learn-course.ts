@@ -35,8 +35,8 @@ type KnownRollout = Pick<RolloutStatus, 'id' | 'policy' | 'kind' | 'state' | 'co
 export async function learnCourse(client: CourseReads, policy: string): Promise<UsualCourse> {
   const { rollouts } = await client.pageRollouts({ limit: rolloutsMax });
   const ended = rollouts.find(
-    ({ policy: of, kind, state, counts }) =>
-      of === policy && kind === 'upgrade' && endStates.has(state) && counts.succeeded >= upgradesMin,
+    ({ policy: policyName, kind, state, counts }) =>
+      policyName === policy && kind === 'upgrade' && endStates.has(state) && counts.succeeded >= upgradesMin,
   );
   if (ended === undefined)
     throw new UsageFailure(

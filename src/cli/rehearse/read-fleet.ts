@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { readTextFile } from '../../config/source/text-file.ts';
 import { SeenCollector } from '../../contract/collector-management/seen-collector.ts';
 import { fleetAsOf } from '../../rehearsal/world/virtual-service.ts';
-import { noTargetWords } from '../../rollout/messages/exclusions.ts';
+import { noTargetText } from '../../rollout/messages/exclusions.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { readPlans } from '../plan/read-plans.ts';
@@ -32,25 +32,25 @@ const FleetFile = z.object({ collectors: z.array(z.unknown()) });
 export async function readFleet(
   config: Config,
   policy: Policy,
-  of: { readonly file?: string; readonly build?: string; readonly at: EpochMs },
+  options: { readonly file?: string; readonly build?: string; readonly at: EpochMs },
   output: Pick<ConsoleOutput, 'err' | 'addSecrets'>,
 ): Promise<RehearsedFleet> {
-  const named = of.build ?? (policy.target.version === 'latest' ? undefined : policy.target.version);
-  if (of.file === undefined) {
+  const named = options.build ?? (policy.target.version === 'latest' ? undefined : policy.target.version);
+  if (options.file === undefined) {
     const asked = named === undefined ? policy : withTarget(policy, named);
     const [read] = await readPlans(config, [asked], output);
     invariant(read !== undefined, 'one policy has one plan');
     const { reading } = read;
-    if (reading.kind === 'noTarget') throw new UsageFailure(noTargetWords(reading.why));
+    if (reading.kind === 'noTarget') throw new UsageFailure(noTargetText(reading.why));
     const { collectors, upgradableIds } = reading.fleet;
     return {
       targetBuild: reading.plan.targetBuild,
-      snapshot: { ...fleetAsOf(collectors, of.at), upgradableIds },
+      snapshot: { ...fleetAsOf(collectors, options.at), upgradableIds },
     };
   }
   if (named === undefined)
     throw new UsageFailure('a fleet from a file has no builds on offer; name the build with --build');
-  return { targetBuild: named, snapshot: fleetAsOf(readCollectors(of.file), of.at) };
+  return { targetBuild: named, snapshot: fleetAsOf(readCollectors(options.file), options.at) };
 }
 
 function withTarget(policy: Policy, version: string): Policy {

@@ -5,9 +5,9 @@ import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
 import type { Scene, SeedResult } from '../../rehearsal/play/play-seed.ts';
 import { isSettled } from '../../rehearsal/result/is-settled.ts';
 import { heldPercent, isMet, type Limit, LimitError, parseLimit } from '../../rehearsal/result/limit.ts';
-import { summarize } from '../../rehearsal/result/rehearsal.ts';
+import { summarizeSeeds } from '../../rehearsal/result/rehearsal.ts';
 import { rehearsalDocument } from '../../rehearsal/result/rehearsal-document.ts';
-import type { RehearsedVariant, Shown } from '../../rehearsal/result/rehearsal-words.ts';
+import type { RehearsedVariant, ShownRehearsal } from '../../rehearsal/result/rehearsal-text.ts';
 import { variantsOf } from '../../rehearsal/result/variants.ts';
 import type { WhatIf } from '../../rehearsal/world/what-if.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
@@ -54,8 +54,8 @@ export async function rehearseCommand(
     : undefined;
   const whatIf = openWhatIf(options.whatIf, { policy, at: beganAt, learned });
   const { file, build } = { file: options.fleet, build: options.build };
-  const of = { ...(file && { file }), ...(build && { build }), at: beganAt };
-  const { targetBuild, snapshot } = await readFleet(config, policy, of, output);
+  const fleetOptions = { ...(file && { file }), ...(build && { build }), at: beganAt };
+  const { targetBuild, snapshot } = await readFleet(config, policy, fleetOptions, output);
   const planned = countPlanned(policy, targetBuild, snapshot);
   if (planned === 0)
     throw new UsageFailure(
@@ -66,14 +66,14 @@ export async function rehearseCommand(
   const scene = { targetBuild, snapshot, beganAt, whatIf, requestsPerSecond, passPauseMs };
   const played = await play(scene, policy, planned, options);
   const { name, timeZone } = policy;
-  const shown: Shown = {
+  const result: ShownRehearsal = {
     ...{ policy: name, timeZone, targetBuild, whatIf, seedsAsked: options.seeds },
     ...played,
   };
-  if (options.html !== undefined) await writeHtml(options.html, shown);
-  const met = limits.filter((limit) => isMet(limit, shown.rehearsal, policy.timeZone));
-  if (options.json) printJson(output, jsonOf(shown, met));
-  else output.out.write(`${renderRehearsal(shown)}\n`);
+  if (options.html !== undefined) await writeHtml(options.html, result);
+  const met = limits.filter((limit) => isMet(limit, result.rehearsal, policy.timeZone));
+  if (options.json) printJson(output, jsonOf(result, met));
+  else output.out.write(`${renderRehearsal(result)}\n`);
   if (!options.json) for (const { text } of met) output.err.write(`failed: ${text}\n`);
   return met.length > 0 ? exitCodes.finishedWithFailures : exitCodes.done;
 }
@@ -83,20 +83,20 @@ async function play(
   policy: Policy,
   planned: number,
   { seeds: count, variants: isVaried }: Pick<RehearseOptions, 'seeds' | 'variants'>,
-): Promise<Pick<Shown, 'rehearsal' | 'variants'>> {
+): Promise<Pick<ShownRehearsal, 'rehearsal' | 'variants'>> {
   const pool = makeSeedPool({ scene, upgrades: count * planned });
   const seeds = Array.from({ length: count }, (_, index) => index + 1);
   const few = seeds.slice(0, Math.max(1, Math.floor(count / variantSeedsShare)));
   try {
     const results = await playUntilSettled(pool, policy, seeds);
-    const rehearsal = summarize(results, scene.beganAt);
+    const rehearsal = summarizeSeeds(results, scene.beganAt);
     if (!isVaried || rehearsal.harmed.worst === 0) return { rehearsal, variants: [] };
     // All variants play the same seeds. The unchanged policy comes first.
     const variants: RehearsedVariant[] = [
-      { name: 'as it is', rehearsal: summarize(results.slice(0, few.length), scene.beganAt) },
+      { name: 'as it is', rehearsal: summarizeSeeds(results.slice(0, few.length), scene.beganAt) },
     ];
     for (const { name, policy: variant } of variantsOf(policy, scene.snapshot.collectors))
-      variants.push({ name, rehearsal: summarize(await pool.play(variant, few), scene.beganAt) });
+      variants.push({ name, rehearsal: summarizeSeeds(await pool.play(variant, few), scene.beganAt) });
     return { rehearsal, variants };
   } finally {
     pool.close();
@@ -155,13 +155,13 @@ function readLimit(text: string): Limit {
   }
 }
 
-async function writeHtml(path: string, shown: Shown): Promise<void> {
-  const text = writeReport(rehearsalDocument(shown), 'html');
+async function writeHtml(path: string, result: ShownRehearsal): Promise<void> {
+  const text = writeReport(rehearsalDocument(result), 'html');
   await writeLinesToFile(path, text.trimEnd().split('\n'));
 }
 
-function jsonOf({ rehearsal, variants, ...of }: Shown, met: readonly Limit[]) {
-  const { policy, targetBuild, whatIf, seedsAsked } = of;
+function jsonOf({ rehearsal, variants, ...heading }: ShownRehearsal, met: readonly Limit[]) {
+  const { policy, targetBuild, whatIf, seedsAsked } = heading;
   return {
     ...{ policy, targetBuild, whatIf, seedsAsked },
     ...rehearsal,

@@ -1,15 +1,15 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { assumedWords, notPlayedWords } from '../../rehearsal/result/assumed-words.ts';
+import { assumedText, notPlayedText } from '../../rehearsal/result/assumed-text.ts';
 import {
-  clockWords,
-  endWords,
+  clockText,
+  endText,
   figureRows,
-  type Shown,
-  seedsWords,
+  type ShownRehearsal,
+  seedsText,
   variantColumns,
   variantRows,
   waveRow,
-} from '../../rehearsal/result/rehearsal-words.ts';
+} from '../../rehearsal/result/rehearsal-text.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { fitLines, usualWidth } from '../rollouts/fit-lines.ts';
 import { renderTable } from '../shell/render-table.ts';
@@ -18,30 +18,30 @@ import { renderTable } from '../shell/render-table.ts';
 const heldMax = 5;
 
 /** A rehearsal as text of 80 columns. */
-export function renderRehearsal(shown: Shown): string {
-  const { policy, targetBuild, rehearsal, timeZone } = shown;
-  const begins = `${clockWords(rehearsal.beganAt, shown)} ${timeZone}`;
+export function renderRehearsal(result: ShownRehearsal): string {
+  const { policy, targetBuild, rehearsal, timeZone } = result;
+  const begins = `${clockText(rehearsal.beganAt, result)} ${timeZone}`;
   const line = (label: string, text: string) =>
     fitLines(`${label}:`, [text], { width: usualWidth, labelColumns: 15 });
   const waves = renderTable(
     ['wave', 'collectors', 'opens', 'passes'],
-    rehearsal.waves.map((wave) => waveRow(wave, shown)),
+    rehearsal.waves.map((wave) => waveRow(wave, result)),
   );
   return [
     toPrintable(`${policy} → ${targetBuild}   ${counted(rehearsal.planned, 'collector')}   begins ${begins}`),
-    ...line('played', seedsWords(shown)),
-    ...line('assumed', assumedWords(shown)),
-    ...line('not played', notPlayedWords),
+    ...line('played', seedsText(result)),
+    ...line('assumed', assumedText(result)),
+    ...line('not played', notPlayedText),
     waves,
-    ...rehearsal.ends.flatMap((end) => line('outcome', endWords(end, shown))),
+    ...rehearsal.ends.flatMap((end) => line('outcome', endText(end, result))),
     ...rehearsal.heldStrata
       .slice(0, heldMax)
       .flatMap(({ label, seeds }) =>
         line('held stratum', `${label}, in ${Math.round((seeds / rehearsal.seeds) * 100)}% of the seeds`),
       ),
-    ...figureRows(shown).flatMap(([label, text]) => line(label, text)),
-    ...(shown.variants.length === 0
+    ...figureRows(result).flatMap(([label, text]) => line(label, text)),
+    ...(result.variants.length === 0
       ? []
-      : ['what would have caught it earlier:', renderTable(variantColumns, variantRows(shown))]),
+      : ['what would have caught it earlier:', renderTable(variantColumns, variantRows(result))]),
   ].join('\n');
 }

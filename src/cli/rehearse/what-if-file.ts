@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EpochMs } from '../../base/time.ts';
 import { timeOfDay } from '../../config/schema/calendar-schemas.ts';
 import { MatchSchema } from '../../config/schema/selection-schema.ts';
-import { duration, percentage, wholeCheck } from '../../config/schema/value-schemas.ts';
+import { durationSchema, percentageSchema, wholeCheck } from '../../config/schema/value-schemas.ts';
 import { ConfigError } from '../../config/source/config-error.ts';
 import { describeProblems, placeProblems } from '../../config/source/describe-problems.ts';
 import { explainIssue } from '../../config/source/explain-issue.ts';
@@ -13,14 +13,14 @@ import { p95PerMedian } from '../../rollout/model/log-normal.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 
 /** `3%` in the file, a share from 0 to 1 in the code. */
-const Share = percentage('3%', 0);
+const Share = percentageSchema('3%', 0);
 
 const Break = z
   .strictObject({
     match: MatchSchema.exactOptional(),
     share: Share.prefault('100%'),
     how: z.enum(['fails', 'neverReturns', 'dies']).default('fails'),
-    after: duration('0s').exactOptional(),
+    after: durationSchema('0s').exactOptional(),
   })
   .check(
     wholeCheck(({ how, after }, report) => {
@@ -39,7 +39,9 @@ const SlowService = z.strictObject({
 
 const WhatIfFile = z.strictObject({
   breaks: z.array(Break).max(100).default([]),
-  durations: z.strictObject({ median: duration('1s', '29m'), p95: duration('1s', '29m') }).exactOptional(),
+  durations: z
+    .strictObject({ median: durationSchema('1s', '29m'), p95: durationSchema('1s', '29m') })
+    .exactOptional(),
   failures: z.strictObject({ once: Share.exactOptional(), always: Share.exactOptional() }).prefault({}),
   service: z.array(SlowService).max(100).default([]),
   gates: z.record(z.string(), z.enum(['pass', 'hold', 'silent'])).prefault({}),

@@ -1,6 +1,6 @@
 import type { Cause, CauseGroup, RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { stateWords } from '../../rollout/messages/sentences.ts';
-import { sharedAttributeWords, unweighedWords } from '../../rollout/messages/stop-causes.ts';
+import { stateText } from '../../rollout/messages/sentences.ts';
+import { sharedAttributeText, unweighedText } from '../../rollout/messages/stop-causes.ts';
 import { holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
 import { type Fit, fitLines } from './fit-lines.ts';
 
@@ -28,7 +28,7 @@ export function causeLines(
     return groupLines(group, { isFirst: index === 0, hasStrata, linesMax }, fit);
   });
   if (lines.length === 0) return [];
-  const sharedPart = shared === null ? [] : [{ text: sharedAttributeWords(shared), color: 'red' as const }];
+  const sharedPart = shared === null ? [] : [{ text: sharedAttributeText(shared), color: 'red' as const }];
   const list = [
     `list them: upwave upgrades ${quoteArgument(id)}${stateOption(causes)}`,
     ...reasonHint(causes),
@@ -51,8 +51,8 @@ function unweighedLines(
   }: Pick<RolloutStatus, 'causes' | 'sharedAttribute' | 'unweighedFields'>,
   fit: Fit,
 ): readonly string[] {
-  const isOpen = sharedAttribute === null && causes.some(({ of }) => of === 'failed');
-  return isOpen && unweighedFields.length > 0 ? fitLines('', [unweighedWords(unweighedFields)], fit) : [];
+  const isOpen = sharedAttribute === null && causes.some(({ of: group }) => group === 'failed');
+  return isOpen && unweighedFields.length > 0 ? fitLines('', [unweighedText(unweighedFields)], fit) : [];
 }
 
 /** The command that holds the collectors with the shared attribute; none where they are held, or nothing starts any more. */
@@ -89,23 +89,23 @@ interface GroupStyle {
 }
 
 function groupLines(
-  { of, total, causes, others: { unread } }: CauseGroup,
+  { of: group, total, causes, others: { unread } }: CauseGroup,
   { isFirst, hasStrata, linesMax }: GroupStyle,
   fit: Fit,
 ): readonly string[] {
-  const shown = causes.slice(0, isFirst ? causesShownMax : 1);
-  const rest = total - unread - shown.reduce((sum, { count }) => sum + count, 0);
+  const named = causes.slice(0, isFirst ? causesShownMax : 1);
+  const rest = total - unread - named.reduce((sum, { count }) => sum + count, 0);
   const atLeast = unread > 0 ? 'at least ' : '';
-  const texts = shown.map((cause) => causeWords(cause, hasStrata).map((text) => `${atLeast}${text}`));
+  const texts = named.map((cause) => causeText(cause, hasStrata).map((text) => `${atLeast}${text}`));
   // The line of the rollout shows the total of each later group.
   const others = [
     ...(rest > 0 ? [`${rest} for other reasons`] : []),
     ...(unread > 0 ? [`${unread} not read`] : []),
   ];
-  if (others.length > 0 && (isFirst || shown.length === 0)) texts.push([others.join(', ')]);
+  if (others.length > 0 && (isFirst || named.length === 0)) texts.push([others.join(', ')]);
   return texts.flatMap((choices, index) => {
-    const partOf = (text: string) => ({ text, color: of === 'failed' ? 'red' : 'dim' }) as const;
-    const label = index === 0 ? labels[of] : '';
+    const partOf = (text: string) => ({ text, color: group === 'failed' ? 'red' : 'dim' }) as const;
+    const label = index === 0 ? labels[group] : '';
     const whole = choices.find((text) => fitLines(label, [partOf(text)], fit).length <= linesMax);
     return fitLines(label, [partOf(whole ?? choices.at(-1) ?? '')], fit, linesMax);
   });
@@ -125,11 +125,11 @@ const saysHow: ReadonlySet<Cause['kind']> = new Set(['timedOut', 'unconfirmed', 
  * `9 permission denied (6 strata, most Linux / amd64)   dev-web-224 and 8 more`.
  * @returns the parts, and a shorter form for narrow lines
  */
-function causeWords(
+function causeText(
   { kind, text, count, strata, otherStrata, names }: Cause,
   hasStrata: boolean,
 ): readonly string[] {
-  const how = saysHow.has(kind) ? ` ${stateWords(kind)}:` : '';
+  const how = saysHow.has(kind) ? ` ${stateText(kind)}:` : '';
   const [first] = strata;
   const kinds = strata.length + otherStrata.strata;
   const where =

@@ -4,7 +4,7 @@ import { nearestText } from '../../base/names.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
-import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { UsageFailure } from '../shell/command.ts';
 
 /**
@@ -23,11 +23,11 @@ export function chooseRollout(
   const choice = onTheirWay(rollouts).map(({ id }) => id);
   if (named === undefined && choice.length === 0 && !takesEnded(verb))
     throw new UsageFailure('no rollout is running');
-  const what = named === undefined ? 'name the rollout' : unknownWords(rollouts, named);
+  const what = named === undefined ? 'name the rollout' : unknownText(rollouts, named);
   throw new UsageFailure(`${what}; running: ${choice.join(', ') || 'none'}`);
 }
 
-function unknownWords(rollouts: readonly RolloutStatus[], named: string): string {
+function unknownText(rollouts: readonly RolloutStatus[], named: string): string {
   const nearest = nearestText(named, [
     ...rollouts.map(({ policy }) => policy),
     ...rollouts.map(({ id }) => id),

@@ -7,11 +7,11 @@ import { rollbackFacts } from '../../rollout/messages/rollback-previews.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
-import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
+import type { AskedVerb } from '../../rollout/verbs/judge-verb.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type AnswerInput, confirm } from '../shell/operator.ts';
 import { fitLines } from './fit-lines.ts';
-import { windowWords } from './waiting-words.ts';
+import { windowText } from './waiting-text.ts';
 
 export interface RollbackOptions {
   readonly yes?: boolean;
@@ -54,6 +54,6 @@ function previewLines(
   return [
     toPrintable(`the rollback of ${rollout} takes ${counted(collectors, 'collector')} back`),
     ...rollbackFacts(preview).flatMap(([about, words]) => line(about, words)),
-    ...(window === null ? [] : line('window', `${now ? 'ignored (--now)' : windowWords(window, at)}${hint}`)),
+    ...(window === null ? [] : line('window', `${now ? 'ignored (--now)' : windowText(window, at)}${hint}`)),
   ];
 }

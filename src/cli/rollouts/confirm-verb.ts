@@ -1,13 +1,13 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { consequenceWords } from '../../rollout/messages/consequences.ts';
-import { counted, stateWords } from '../../rollout/messages/sentences.ts';
+import { consequenceText } from '../../rollout/messages/consequences.ts';
+import { counted, stateText } from '../../rollout/messages/sentences.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
 import { makeShownFilter } from '../../rollout/status/failure-filter.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
-import { type AskedVerb, type RolloutVerb, verbTraits } from '../../rollout/verbs/verbs.ts';
+import { type AskedVerb, type RolloutVerb, verbTraits } from '../../rollout/verbs/judge-verb.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { type AnswerInput, confirm } from '../shell/operator.ts';
@@ -29,7 +29,7 @@ export async function confirmVerb(
   { input, output }: Terminal,
 ): Promise<AskedVerb> {
   const asked = askedNow(status, verb);
-  if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingWords(status, verb));
+  if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, verb));
   const yes = !verbTraits[verb].needsName;
   await confirm(toPrintable(questionOf(status, asked)), commandFor(status, verb), { yes, input, output });
   return asked;
@@ -47,7 +47,7 @@ export async function confirmRetryOf(
 ): Promise<AskedVerb> {
   const asked = askedNow(status, 'retry');
   if (asked === undefined || !('failed' in asked))
-    throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingWords(status, 'retry'));
+    throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, 'retry'));
   const { collectors } = await readUpgrades(client, status.id, { state: [...failedStates] });
   const count = collectors.filter(makeShownFilter(failureClass)).length;
   if (count === 0) return asked;
@@ -61,11 +61,11 @@ export async function confirmRetryOf(
 /** What the verb would do, and whether it should. */
 function questionOf(status: RolloutStatus, asked: AskedVerb): string {
   const now = Date.now();
-  const words = consequenceWords(asked.verb, status, { now, showAt: (at) => showInstant(at, now) });
-  return [...words, askWords(status.id, asked)].join(' ');
+  const words = consequenceText(asked.verb, status, { now, showAt: (at) => showInstant(at, now) });
+  return [...words, questionText(status.id, asked)].join(' ');
 }
 
-function askWords(id: string, asked: AskedVerb): string {
+function questionText(id: string, asked: AskedVerb): string {
   switch (asked.verb) {
     case 'approve':
       return `Approve ${'wave' in asked ? `wave ${asked.wave}` : `plan ${asked.planHash}`} of ${id}?`;
@@ -85,20 +85,20 @@ function askWords(id: string, asked: AskedVerb): string {
   }
 }
 
-function nothingWords({ id, state }: RolloutStatus, verb: RolloutVerb): string {
+function nothingText({ id, state }: RolloutStatus, verb: RolloutVerb): string {
   switch (verb) {
     case 'approve':
-      return `${id} does not wait for approval (${stateWords(state)})`;
+      return `${id} does not wait for approval (${stateText(state)})`;
     case 'skipSoak':
       return `no wave of ${id} is soaking`;
     case 'resume':
-      return `${id} is ${stateWords(state)}: it is neither held nor paused`;
+      return `${id} is ${stateText(state)}: it is neither held nor paused`;
     case 'retry':
       return `no collector of ${id} has failed`;
     case 'pause':
     case 'abort':
     case 'rollback':
-      return `${id} is ${stateWords(state)}`;
+      return `${id} is ${stateText(state)}`;
     default:
       return verb satisfies never;
   }

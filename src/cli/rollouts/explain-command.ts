@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { AttemptStatus, Explanation, PastUpgrade } from '../../contract/admin/collector-explanation.ts';
 import type { ExplainResult } from '../../orchestrator/operations/operations.ts';
-import { stateWords } from '../../rollout/messages/sentences.ts';
+import { stateText } from '../../rollout/messages/sentences.ts';
 import { isEnd } from '../../rollout/model/upgrade.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -43,7 +43,7 @@ export function renderExplanation(
       ...details(each, now).flatMap((text) => line('', text)),
     ]),
     ...(history.length === 0 ? [] : ['history']),
-    ...history.map((each) => toPrintable(`  ${pastWords(each, now)}`)),
+    ...history.map((each) => toPrintable(`  ${pastText(each, now)}`)),
   ].join('\n');
 }
 
@@ -51,23 +51,23 @@ export function renderExplanation(
 function details({ target, stratum, attempts }: Explanation, now: EpochMs): string[] {
   const facts = [target === null ? '' : `to ${target}`, stratum === null ? '' : `stratum ${stratum}`];
   const line = facts.filter((fact) => fact !== '').join(', ');
-  return [...(line === '' ? [] : [line]), ...attempts.map((each, index) => attemptWords(each, index, now))];
+  return [...(line === '' ? [] : [line]), ...attempts.map((each, index) => attemptText(each, index, now))];
 }
 
-function attemptWords(attempt: AttemptStatus, index: number, now: EpochMs): string {
+function attemptText(attempt: AttemptStatus, index: number, now: EpochMs): string {
   const { taskId, startedAt, endedAt, state, reason } = attempt;
   const when = `${showInstant(startedAt, now)}${endedAt === null ? '' : ` to ${showInstant(endedAt, now)}`}`;
   const task = taskId === null ? 'no task' : `task ${taskId}`;
-  return `attempt ${index + 1}: ${task}, ${when}, ${stateWords(state)}${reason === '' ? '' : `: ${reason}`}`;
+  return `attempt ${index + 1}: ${task}, ${when}, ${stateText(state)}${reason === '' ? '' : `: ${reason}`}`;
 }
 
-function pastWords(
+function pastText(
   { rollout, kind, fromBuild, toBuild, state, at, reason }: PastUpgrade,
   now: EpochMs,
 ): string {
   const when = at === null ? '' : ` ${showInstant(at, now)}`;
   const what = kind === 'rollback' ? 'back ' : '';
-  return `${rollout}  ${what}${fromBuild} → ${toBuild}  ${stateWords(state)}${when}${reason === '' ? '' : `: ${reason}`}`;
+  return `${rollout}  ${what}${fromBuild} → ${toBuild}  ${stateText(state)}${when}${reason === '' ? '' : `: ${reason}`}`;
 }
 
 function placeOf({ rollout, wave, state }: Explanation): string {

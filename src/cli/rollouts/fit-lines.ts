@@ -52,10 +52,10 @@ export function fitLines(
   const lines = breakLines(parts, room);
   return lines.slice(0, linesMax).map((line, index) => {
     const isCut = index === linesMax - 1 && lines.length > linesMax;
-    const shown = isCut
+    const fitted = isCut
       ? [...cutLine(line, room - cutMark.length), { text: cutMark, color: undefined }]
       : line;
-    const painted = shown
+    const painted = fitted
       .map(({ text, color }) => (color === undefined ? text : paint(color, text)))
       .join('');
     return `${(index === 0 ? toPrintable(label) : '').padEnd(labelColumns - 1)} ${painted}`.trimEnd();
@@ -80,8 +80,8 @@ function breakLines(parts: readonly Part[], room: number): ReadonlyArray<readonl
     used += shownLead.length + text.length;
   };
   for (const part of parts) {
-    const { text: given, color } = typeof part === 'string' ? { text: part, color: undefined } : part;
-    const text = toPrintable(given);
+    const { text: raw, color } = typeof part === 'string' ? { text: part, color: undefined } : part;
+    const text = toPrintable(raw);
     const words = text.length <= room ? [text] : text.split(' ').flatMap((word) => inPieces(word, room));
     for (const [index, word] of words.entries()) put(word, index === 0 ? gap : ' ', color);
   }

@@ -1,7 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { HeldSubject, HeldThings, HoldAnswer } from '../../contract/admin/holds.ts';
-import { holdNoteWords } from '../../rollout/messages/hold-command-notes.ts';
+import { holdNoteText } from '../../rollout/messages/hold-command-notes.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -37,9 +37,9 @@ export async function holdCommand(
       const result = await withDaemon(options, (client) => client[verb](request));
       results.push(result);
       if (!options.json) {
-        output.out.write(`${toPrintable(subjectWords(result.subject))}: ${didWords(verb, result)}\n`);
+        output.out.write(`${toPrintable(subjectText(result.subject))}: ${doneText(verb, result)}\n`);
         if (result.note !== undefined)
-          output.err.write(`warning: ${toPrintable(holdNoteWords(result.note))}\n`);
+          output.err.write(`warning: ${toPrintable(holdNoteText(result.note))}\n`);
       }
     } catch (error) {
       if (!(error instanceof CommandFailure)) throw error;
@@ -54,7 +54,7 @@ export async function holdCommand(
   throw new CommandFailure(first.exitCode, failures.map(({ message }) => message).join('\n  '));
 }
 
-function didWords(verb: 'hold' | 'release', { kind, subject }: HoldAnswer): string {
+function doneText(verb: 'hold' | 'release', { kind, subject }: HoldAnswer): string {
   const did = words[verb][kind];
   // The operator may have had further reasons for the hold, so its rollouts need a `resume` of their own.
   if (verb !== 'release' || kind !== 'done') return did;
@@ -63,7 +63,7 @@ function didWords(verb: 'hold' | 'release', { kind, subject }: HoldAnswer): stri
   return subject.kind === 'collector' ? `${did}; the next scan plans it again` : did;
 }
 
-function subjectWords(subject: HeldSubject): string {
+function subjectText(subject: HeldSubject): string {
   switch (subject.kind) {
     case 'build':
       return `build ${subject.build}`;
@@ -88,8 +88,8 @@ export async function holdsCommand(options: DaemonTarget, output: ConsoleOutput)
 export function renderHolds({ builds, collectors, strata }: HeldThings, now: EpochMs): string {
   const things = [
     ...builds.map((hold) => ({ ...hold, what: `build ${hold.build}` })),
-    ...collectors.map((hold) => ({ ...hold, what: collectorWords(hold) })),
-    ...strata.filter(({ isEnded }) => !isEnded).map((hold) => ({ ...hold, what: stratumWords(hold) })),
+    ...collectors.map((hold) => ({ ...hold, what: collectorText(hold) })),
+    ...strata.filter(({ isEnded }) => !isEnded).map((hold) => ({ ...hold, what: stratumText(hold) })),
   ];
   const lines = [
     ...things.map(({ what, by, at, reason }) => {
@@ -110,10 +110,10 @@ function endedLines(strata: HeldThings['strata']): readonly string[] {
   });
 }
 
-function collectorWords({ collectorId, name }: HeldThings['collectors'][number]): string {
+function collectorText({ collectorId, name }: HeldThings['collectors'][number]): string {
   return name === undefined ? `collector ${collectorId}` : `collector ${collectorId} ${name}`;
 }
 
-function stratumWords({ label, policy, rolloutId }: HeldThings['strata'][number]): string {
+function stratumText({ label, policy, rolloutId }: HeldThings['strata'][number]): string {
   return `stratum ${label} of ${policy} (${rolloutId})`;
 }

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { ReloadAnswer, ReloadPreview } from '../../contract/admin/reload.ts';
-import { type ReloadStage, reloadLines } from '../../rollout/messages/configs.ts';
+import { type ReloadStage, reloadLines } from '../../rollout/messages/config-texts.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
@@ -12,7 +12,7 @@ export interface ReloadOptions extends DaemonTarget {
   readonly dryRun: boolean;
 }
 
-/** `upwave reload`: when it returns, the running rollouts follow the brakes of the new config. */
+/** `upwave reload`: when it returns, the running rollouts follow the limits of the new config. */
 export async function reloadCommand(options: ReloadOptions, output: ConsoleOutput): Promise<ExitCode> {
   if (options.dryRun) {
     const preview = await withDaemon(options, (client) => client.previewReload());
@@ -24,8 +24,8 @@ export async function reloadCommand(options: ReloadOptions, output: ConsoleOutpu
 }
 
 /** The changes that the daemon made, or would make: one line for each policy, rollout and pending key. */
-export function renderReload(changes: ReloadAnswer | ReloadPreview, of: ReloadStage = 'done'): string {
-  return reloadLines(changes, of)
+export function renderReload(changes: ReloadAnswer | ReloadPreview, stage: ReloadStage = 'done'): string {
+  return reloadLines(changes, stage)
     .map(({ what, words }) => toPrintable(`${what.padEnd(10)} ${words}`.trimStart()))
     .join('\n');
 }

@@ -5,7 +5,7 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showMinute } from '../shell/show-instant.ts';
 import { usualWidth, widest } from './fit-lines.ts';
-import { headlineColor, headlineWords } from './headline-words.ts';
+import { headlineColor, headlineText } from './headline-text.ts';
 import { wholeSeconds } from './render-status.ts';
 import { failedOf } from './render-waves.ts';
 
@@ -57,7 +57,7 @@ export function renderOverview(
 ): readonly string[] {
   const nameWidth = Math.min(nameMax, widest(rows.map(({ policy }) => toPrintable(policy))));
   const headlines = rows.map(({ status }) =>
-    status === undefined ? 'no rollout yet' : headlineWords(status),
+    status === undefined ? 'no rollout yet' : headlineText(status),
   );
   const headlineWidth = Math.min(headlineMax, widest(headlines));
   return rows.map(({ policy, status, policyStatus }, index) => {
@@ -65,26 +65,26 @@ export function renderOverview(
     const headline = cut(headlines[index] ?? '', headlineWidth).padEnd(headlineWidth);
     const room = columns - nameWidth - headlineWidth - 4;
     if (status === undefined) {
-      const words = toPrintable(whyNoneWords(policyStatus, now));
+      const words = toPrintable(whyNoneText(policyStatus, now));
       return `${paint('bold', name)}  ${paint('dim', headline)}  ${cut(words, room)}`.trimEnd();
     }
     const failed = failedOf(status);
-    const failedWords = failed === 0 ? '' : `  ${failed} failed`;
+    const failedText = failed === 0 ? '' : `  ${failed} failed`;
     const done = `${status.counts.succeeded}/${status.planned} ok`.padStart(doneMin);
-    const when = cut(whenWords(status, now), room - done.length - failedWords.length - 2);
+    const when = cut(whenText(status, now), room - done.length - failedText.length - 2);
     const line = `${paint('bold', name)}  ${paint(headlineColor(status), headline)}  ${done}`;
-    return `${line}${failed === 0 ? '' : paint('red', failedWords)}  ${when}`.trimEnd();
+    return `${line}${failed === 0 ? '' : paint('red', failedText)}  ${when}`.trimEnd();
   });
 }
 
 /** Why the last scan of a policy without a rollout began none; when the next one is, where that is not known. */
-function whyNoneWords(policyStatus: PolicyStatus | undefined, now: EpochMs): string {
+function whyNoneText(policyStatus: PolicyStatus | undefined, now: EpochMs): string {
   const { lastScan = null, nextScanAt = null } = policyStatus ?? {};
   if (lastScan?.outcome === 'nothing') return lastScan.reason;
   return nextScanAt === null ? '' : `next scan ${showMinute(nextScanAt, now)}`;
 }
 
-function whenWords({ endedAt, eta }: RolloutStatus, now: EpochMs): string {
+function whenText({ endedAt, eta }: RolloutStatus, now: EpochMs): string {
   if (endedAt !== null) return showMinute(endedAt, now);
   switch (eta?.kind) {
     case 'at':

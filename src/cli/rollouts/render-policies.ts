@@ -1,7 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
-import { configWords } from '../../rollout/messages/configs.ts';
+import { configText } from '../../rollout/messages/config-texts.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 /**
@@ -17,15 +17,15 @@ export function renderPolicies(
   const scanned = policies.filter(({ lastScan }) => !onlyTrouble || lastScan?.outcome === 'failed');
   return [
     ...(notReady === undefined ? [] : [`not ready ${toPrintable(notReady)}`]),
-    ...(configProblem === undefined ? [] : [`config    ${toPrintable(`${refusedWords} ${configProblem}`)}`]),
+    ...(configProblem === undefined ? [] : [`config    ${toPrintable(`${refusedText} ${configProblem}`)}`]),
     ...(configDifference === undefined ? [] : [`config    ${toPrintable(configDifference)}`]),
     ...notificationProblems.map((words) => `notify    ${toPrintable(words)}`),
     ...reportLines(reports, onlyTrouble),
     ...policies.flatMap(({ policy, config }) => {
-      const words = configWords(policy, config);
+      const words = configText(policy, config);
       return words === undefined ? [] : [`config    ${toPrintable(words)}`];
     }),
-    ...scanned.map((status) => `last scan ${toPrintable(status.policy)} ${scanWords(status, now)}`),
+    ...scanned.map((status) => `last scan ${toPrintable(status.policy)} ${scanText(status, now)}`),
   ];
 }
 
@@ -36,9 +36,9 @@ function reportLines(reports: PolicyStatuses['reports'], onlyTrouble: boolean): 
   return [`reports   ${toPrintable(problem ?? `in ${directory}, once a rollout has ended`)}`];
 }
 
-const refusedWords = 'The config file has mistakes; the daemon still uses the last valid config.';
+const refusedText = 'The config file has mistakes; the daemon still uses the last valid config.';
 
-function scanWords({ lastScan, lastGoodAt, nextScanAt }: PolicyStatus, now: EpochMs): string {
+function scanText({ lastScan, lastGoodAt, nextScanAt }: PolicyStatus, now: EpochMs): string {
   const next = nextScanAt === null ? '' : `; next ${showInstant(nextScanAt, now)}`;
   if (lastScan === null) return `none yet${next}`;
   const reason = toPrintable(lastScan.reason).replace(/\.$/, '');

@@ -2,19 +2,19 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { BlockerKind } from '../../base/vocabulary.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { etaWords } from '../../rollout/messages/eta.ts';
-import { starterWords } from '../../rollout/messages/sentences.ts';
+import { etaText } from '../../rollout/messages/eta-texts.ts';
+import { starterText } from '../../rollout/messages/sentences.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import { commandFor, commandName, quoteArgument } from '../../rollout/status/command-for.ts';
-import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showComing, showInstant } from '../shell/show-instant.ts';
 import { causeLines } from './cause-lines.ts';
 import { type Fit, fitLines, type Part, usualWidth } from './fit-lines.ts';
-import { headlineColor, headlineWords } from './headline-words.ts';
-import { leftBehindWords } from './left-behind-words.ts';
+import { headlineColor, headlineText } from './headline-text.ts';
+import { leftBehindText } from './left-behind-text.ts';
 import { failedOf, renderWaves } from './render-waves.ts';
-import { outageWords, windowWords } from './waiting-words.ts';
+import { outageText, windowText } from './waiting-text.ts';
 
 const barWidth = 26;
 
@@ -71,8 +71,8 @@ export function renderStatus(
 /** `production-20261122-3  → 19.536-4     NEEDS YOU: approve wave rest     1m12s`, in two lines where it does not fit one. */
 function headLines(status: RolloutStatus, now: EpochMs, { paint, width }: Canvas): readonly string[] {
   const name = toPrintable(status.id);
-  const target = `  → ${toPrintable(targetWords(status))}`;
-  const headline = headlineWords(status);
+  const target = `  → ${toPrintable(targetText(status))}`;
+  const headline = headlineText(status);
   const lasts = formatDuration(wholeSeconds((status.endedAt ?? now) - status.createdAt));
   const painted = paint(['bold', headlineColor(status)], headline);
   const used = name.length + target.length + headline.length + lasts.length;
@@ -96,10 +96,10 @@ export function wholeSeconds(ms: number): number {
 }
 
 /** A rollback has as many target builds as its collectors had. */
-function targetWords({ targetBuild, backTo }: RolloutStatus): string {
+function targetText({ targetBuild, backTo }: RolloutStatus): string {
   if (backTo.length < 2) return targetBuild;
-  const shown = backTo.slice(0, backToShownMax).join(', ');
-  return backTo.length > backToShownMax ? `${shown}, … (${backTo.length} builds)` : shown;
+  const builds = backTo.slice(0, backToShownMax).join(', ');
+  return backTo.length > backToShownMax ? `${builds}, … (${backTo.length} builds)` : builds;
 }
 
 function progressParts(status: RolloutStatus, { width }: Canvas): readonly Part[] {
@@ -116,17 +116,17 @@ function progressParts(status: RolloutStatus, { width }: Canvas): readonly Part[
     [counts.rolledBack, `${counts.rolledBack} rolled back`],
     [setAside, `${setAside} of these set aside`],
   ];
-  const failedWords = `${failed} failed`;
+  const failedText = `${failed} failed`;
   const bar = drawBar(counts.succeeded, planned, width < usualWidth ? 10 : barWidth);
   return [
     `${bar}  ${counts.succeeded}/${planned}`,
-    failed > 0 ? { text: failedWords, color: 'red' } : failedWords,
+    failed > 0 ? { text: failedText, color: 'red' } : failedText,
     ...others.filter(([count]) => count > 0).map(([, words]) => words),
   ];
 }
 
-function drawBar(done: number, of: number, width: number): string {
-  const filled = of === 0 ? width : Math.floor((done / of) * width);
+function drawBar(done: number, total: number, width: number): string {
+  const filled = total === 0 ? width : Math.floor((done / total) * width);
   return '█'.repeat(filled) + '░'.repeat(width - filled);
 }
 
@@ -193,7 +193,7 @@ function rollbackParts(status: RolloutStatus): readonly Line[] {
     ...(rollbackId === null
       ? []
       : [['back', `by ${rollbackId}: upwave status ${quoteArgument(rollbackId)}`] as const]),
-    ...leftBehindWords(status).map((words) => ['left', words] as const),
+    ...leftBehindText(status).map((words) => ['left', words] as const),
   ];
 }
 
@@ -209,7 +209,7 @@ const hasOwnLines: ReadonlySet<BlockerKind> = new Set([
 
 function waitParts({ api, blockers }: RolloutStatus, now: EpochMs): readonly Line[] {
   const current = api?.outage ?? null;
-  const outage: readonly Line[] = current === null ? [] : [['waits', outageWords(current, now)]];
+  const outage: readonly Line[] = current === null ? [] : [['waits', outageText(current, now)]];
   const others = blockers
     .filter(({ kind }) => !hasOwnLines.has(kind))
     .map(({ reason, until }): Line => {
@@ -220,23 +220,23 @@ function waitParts({ api, blockers }: RolloutStatus, now: EpochMs): readonly Lin
 }
 
 function windowParts({ window, endedAt }: RolloutStatus, now: EpochMs): readonly Line[] {
-  return window === null || endedAt !== null ? [] : [['window', windowWords(window, now)]];
+  return window === null || endedAt !== null ? [] : [['window', windowText(window, now)]];
 }
 
 function uncoveredParts({ strata: { total, uncovered }, waves, endedAt }: RolloutStatus): readonly Line[] {
   const last = waves.at(-1);
   const isYetToCome = last?.state === 'waiting' || last?.state === 'awaitingApproval';
   if (uncovered.count === 0 || waves.length < 2 || !isYetToCome || endedAt !== null) return [];
-  const shown = uncovered.labels.slice(0, uncoveredShownMax);
-  const more = uncovered.count > shown.length ? '; …' : '';
+  const labels = uncovered.labels.slice(0, uncoveredShownMax);
+  const more = uncovered.count > labels.length ? '; …' : '';
   const words = `${uncovered.count} of ${total} strata are in no wave before ${last.name}`;
-  return [['strata', `${words}: ${shown.join('; ')}${more}`]];
+  return [['strata', `${words}: ${labels.join('; ')}${more}`]];
 }
 
 /** The ETA, and the requests to the service. */
 function endLines({ eta, api }: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
   if (eta === null && api === null) return [];
-  const parts: Part[] = eta === null ? [] : [etaWords(eta, (at) => showComing(at, now))];
+  const parts: Part[] = eta === null ? [] : [etaText(eta, (at) => showComing(at, now))];
   if (api !== null) {
     const { requestsPerSecond, requestsPerSecondNow, requestsPerSecondMax, rateLimited } = api;
     const [allowed, most] = [shownRate(requestsPerSecondNow), shownRate(requestsPerSecondMax)];
@@ -258,7 +258,7 @@ function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus):
   const more = fromBuilds.length > fromBuildsShownMax ? ', …' : '';
   const leftOutCount = leftOut.reduce((sum, { count }) => sum + count, 0);
   return [
-    `${planHash} by ${starterWords(startedBy)}`,
+    `${planHash} by ${starterText(startedBy)}`,
     ...(leftOut.length === 0 ? [] : [`${leftOutCount} left out`]),
     ...(fromBuilds.length === 0 ? [] : [`from ${fromBuilds.slice(0, fromBuildsShownMax).join(', ')}${more}`]),
   ];

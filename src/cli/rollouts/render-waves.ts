@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
-import { waveStageWords } from '../../rollout/messages/sentences.ts';
+import { waveStageText } from '../../rollout/messages/sentences.ts';
 import { holdsSlot, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
 import { showMinute } from '../shell/show-instant.ts';
@@ -34,10 +34,10 @@ function waveParts(
   const { counts, state } = wave;
   if (state === 'waiting' || state === 'awaitingApproval') return waitingParts(status, wave);
   const failed = failedOf(wave);
-  const failedWords = `${String(failed).padStart(failedWidth)} failed`;
+  const failedText = `${String(failed).padStart(failedWidth)} failed`;
   return [
-    `${waveStageWords(state, status.endedAt).padEnd(stageWidth)}${String(counts.succeeded).padStart(okWidth)} ok`,
-    failed > 0 ? { text: failedWords, color: 'red' } : failedWords,
+    `${waveStageText(state, status.endedAt).padEnd(stageWidth)}${String(counts.succeeded).padStart(okWidth)} ok`,
+    failed > 0 ? { text: failedText, color: 'red' } : failedText,
     budgetPart(status, wave),
     ...endParts(wave, now),
     ...gateParts(wave),
@@ -49,7 +49,7 @@ function waveParts(
 function waitingParts(status: RolloutStatus, wave: WaveStatus): readonly Part[] {
   const { size, waits, counts } = wave;
   // It never opens, and withdrawn members are not done.
-  if (status.endedAt !== null) return [waveStageWords(wave.state, status.endedAt), ...otherParts(wave)];
+  if (status.endedAt !== null) return [waveStageText(wave.state, status.endedAt), ...otherParts(wave)];
   const done = size - counts.pending;
   const numbers = `${done}/${size}`;
   const isAsked = wave.state === 'awaitingApproval' && waits !== null && awaitsApproval(status);

@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { StartPreview } from '../../contract/admin/policies.ts';
 import { leftOutLine } from '../../rollout/messages/exclusions.ts';
-import { planWords } from '../../rollout/messages/plans.ts';
+import { planText } from '../../rollout/messages/plans.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -50,7 +50,7 @@ export function renderPreview(preview: StartPreview, now: EpochMs, columns?: num
   const line = (label: string, text: string, labelColumns = 10) =>
     fitLines(label, [text], { width: columns, labelColumns });
   return [
-    ...line(`${policy}:`, planWords(preview), toPrintable(policy).length + 2),
+    ...line(`${policy}:`, planText(preview), toPrintable(policy).length + 2),
     ...(leftOut.length === 0 ? [] : line('left out', leftOutLine(leftOut))),
     ...(window.isOpen ? [] : line('window', `closed: ${window.reason}${until}`)),
     ...(approval ? line('approval', 'the plan then waits for `upwave approve`') : []),

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -55,7 +55,7 @@ export async function verbCommand(
     const after = await client.apply(withClass ? { ...request, failureClass } : request);
     if (request.verb === 'approve')
       output.err.write(
-        `${toPrintable(approvedWords(chosen, 'wave' in request ? request.wave : undefined))}\n`,
+        `${toPrintable(approvedText(chosen, 'wave' in request ? request.wave : undefined))}\n`,
       );
     return after;
   });
@@ -78,7 +78,7 @@ const namedIn: Readonly<Record<RolloutVerb, (options: VerbOptions) => AskedVerb 
 };
 
 /** What a successful `approve` has done, computed from the rollout before it. */
-function approvedWords({ id, state, waves, planHash }: RolloutStatus, wave: string | undefined): string {
+function approvedText({ id, state, waves, planHash }: RolloutStatus, wave: string | undefined): string {
   const what = wave === undefined ? `plan ${planHash} of ${id}` : `wave ${wave} of ${id}`;
   const waited =
     wave === undefined

@@ -1,4 +1,4 @@
-import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 
 /** What each verb of a rollout does. */
 export const verbDescriptions: Readonly<Record<RolloutVerb, string>> = {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { upgradeFailureClasses } from '../../base/vocabulary.ts';
 import { reportFormats } from '../../rollout/report/write-report.ts';
 import { commandName } from '../../rollout/status/command-for.ts';
-import { type RolloutVerb, rolloutVerbs } from '../../rollout/verbs/verbs.ts';
+import { type RolloutVerb, rolloutVerbs } from '../../rollout/verbs/judge-verb.ts';
 import type { CommandRunner } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { readSubjects, wholeNumber } from '../shell/option-values.ts';

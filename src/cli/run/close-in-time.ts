@@ -1,5 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
-import { within } from '../../base/waiting.ts';
+import { waitAtMost } from '../../base/waiting.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 
@@ -14,7 +14,7 @@ const leaveWithinMs: DurationMs = 1_000;
  * stay open, do not keep the process: it ends with the exit code that the command has reached.
  */
 export async function closeInTime(daemon: Daemon, closeRest: () => Promise<void>): Promise<void> {
-  await within(closeWithinMs, daemon.close().then(closeRest)).finally(() => {
+  await waitAtMost(closeWithinMs, daemon.close().then(closeRest)).finally(() => {
     setTimeout(() => process.exit(process.exitCode ?? exitCodes.unreachable), leaveWithinMs).unref();
   });
 }

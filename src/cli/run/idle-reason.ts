@@ -53,7 +53,7 @@ export function restOf(status: RolloutStatus, all: readonly RolloutStatus[], now
  * What has to happen before a rollout continues, for the user of `run --once`; undefined where the status is clear enough.
  * Only a running daemon acts on an approval, and this daemon ends.
  */
-export function restWords(status: RolloutStatus, rest: Rest | undefined, now: EpochMs): string | undefined {
+export function restText(status: RolloutStatus, rest: Rest | undefined, now: EpochMs): string | undefined {
   const { id, state, blockers } = status;
   if (rest?.kind === 'foreign') return `${id}: ${blockers[0]?.reason ?? 'it belongs to another account'}`;
   if (state === 'rollingBack') return undefined;

@@ -2,8 +2,8 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
-import { shortEtaWords } from '../../rollout/messages/eta.ts';
-import { stateWords } from '../../rollout/messages/sentences.ts';
+import { shortEtaText } from '../../rollout/messages/eta-texts.ts';
+import { stateText } from '../../rollout/messages/sentences.ts';
 import { endStates } from '../../rollout/model/upgrade.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showComing } from '../shell/show-instant.ts';
@@ -38,10 +38,10 @@ function makeLines(output: ConsoleOutput): Progress {
     if (before?.stage === stage && now - before.at < linesEveryMs) return;
     last.set(status.id, { stage, at: now });
     const words = status.waves.map(
-      (wave) => `${toPrintable(wave.name)} ${endedOf(wave)}/${wave.size} ${stageWords(wave)}`,
+      (wave) => `${toPrintable(wave.name)} ${endedOf(wave)}/${wave.size} ${stageText(wave)}`,
     );
-    const end = status.eta === null ? '' : shortEtaWords(status.eta, now, (at) => showComing(at, now));
-    output.out.write(`${status.id}  ${stateWords(status.headline.kind)}  ${words.join('  ')}  ${end}\n`);
+    const end = status.eta === null ? '' : shortEtaText(status.eta, now, (at) => showComing(at, now));
+    output.out.write(`${status.id}  ${stateText(status.headline.kind)}  ${words.join('  ')}  ${end}\n`);
   };
   return {
     show: (statuses, now) => {
@@ -51,7 +51,7 @@ function makeLines(output: ConsoleOutput): Progress {
   };
 }
 
-function stageWords({ state }: Pick<WaveStatus, 'state'>): string {
+function stageText({ state }: Pick<WaveStatus, 'state'>): string {
   return state === 'awaitingApproval' ? 'waits for approval' : state;
 }
 

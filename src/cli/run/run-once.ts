@@ -9,8 +9,8 @@ import { findRisks } from '../../config/show/find-risks.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { type Daemon, makeDaemon } from '../../daemon/daemon.ts';
 import { makeLogger } from '../../observability/logger.ts';
-import { type ScanResult, scanWords } from '../../rollout/messages/scans.ts';
-import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
+import { type ScanResult, scanText } from '../../rollout/messages/scans.ts';
+import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import { renderStatus, type StatusStyle } from '../rollouts/render-status.ts';
 import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
@@ -26,7 +26,7 @@ import { embeddedDataDir, withRedis } from '../shell/with-redis.ts';
 import { askOperations } from '../status/screen-actions.ts';
 import { closeInTime } from './close-in-time.ts';
 import { followRollouts } from './follow-rollouts.ts';
-import { restOf, restWords } from './idle-reason.ts';
+import { restOf, restText } from './idle-reason.ts';
 import { limitHeapGrowth } from './limit-heap-growth.ts';
 import { type LogDestination, noLog, openLogFile } from './log-file.ts';
 import { makeProgress } from './progress.ts';
@@ -93,7 +93,7 @@ export async function runOnce(
   const { json } = options;
   await requireRedis(daemon, redisWithinMs);
   const url = await listenOrGoOn(daemon, config);
-  const place = url === undefined ? takenWords(config) : `status and metrics at ${url}`;
+  const place = url === undefined ? takenText(config) : `status and metrics at ${url}`;
   if (!json) output.err.write(`upwave ${readVersion()}: ${place}\n`);
   const started: string[] = [];
   const unread: string[] = [];
@@ -101,14 +101,14 @@ export async function runOnce(
   for (const { name } of config.rollouts) {
     const result = await scanWithin(window, () => daemon.scanNow(name, 'operator', stop), stop);
     if (result.kind === 'failed') throw failureOf(result, accountConfigOf(config, name));
-    if (result.kind === 'outdated') throw new CommandFailure(exitCodes.heldOrNeedsAPerson, scanWords(result));
+    if (result.kind === 'outdated') throw new CommandFailure(exitCodes.heldOrNeedsAPerson, scanText(result));
     if (result.kind === 'busy' && result.unread?.of === 'fleet' && result.unread.why.kind === 'empty') {
       const remedy = 'check the access key, its role and service.baseUrl, then run it again';
-      throw new CommandFailure(exitCodes.heldOrNeedsAPerson, `${scanWords(result)}; ${remedy}`);
+      throw new CommandFailure(exitCodes.heldOrNeedsAPerson, `${scanText(result)}; ${remedy}`);
     }
-    if (!json) output.err.write(`${name}: ${toPrintable(scanWords(result))}\n`);
+    if (!json) output.err.write(`${name}: ${toPrintable(scanText(result))}\n`);
     if (result.kind === 'busy' && result.unread !== undefined)
-      unread.push(toPrintable(`${name}: ${scanWords(result)}`));
+      unread.push(toPrintable(`${name}: ${scanText(result)}`));
     if (result.kind !== 'nothing') started.push(result.rolloutId);
   }
   const shownOn = json ? { ...output, isLive: false, out: output.err } : output;
@@ -120,7 +120,7 @@ export async function runOnce(
   const now = Date.now();
   for (const status of statuses) {
     // What has to be done, or waited for, until one that has not ended goes on.
-    const words = restWords(status, restOf(status, statuses, now), now);
+    const words = restText(status, restOf(status, statuses, now), now);
     if (words !== undefined) output.err.write(`${words}\n`);
   }
   // The rollout is still running, but its scan failed. That comes before anything else it waits for.
@@ -145,7 +145,7 @@ async function scanWithin(
       window.succeeded();
       return result;
     }
-    const waitMs = window.failed(scanWords(result));
+    const waitMs = window.failed(scanText(result));
     if (waitMs === undefined) return result;
     await sleepForReal(waitMs, stop);
     if (stop.aborted) return result;
@@ -166,13 +166,13 @@ async function listenOrGoOn(daemon: Daemon, config: Config): Promise<string | un
   }
 }
 
-function takenWords({ http }: Config): string {
+function takenText({ http }: Config): string {
   return `continues without a port of its own: ${writeAddress(http)} is in use, by a daemon that shares this Redis or by another program`;
 }
 
 function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: AccountConfig): CommandFailure {
   const { why } = result;
-  const reason = scanWords(result);
+  const reason = scanText(result);
   if (why.kind === 'misconfigured') return new UsageFailure(reason);
   if (why.kind === 'shortInventory' || why.kind === 'stillRunning' || why.kind === 'wrongClock')
     return new CommandFailure(exitCodes.heldOrNeedsAPerson, reason);
@@ -190,7 +190,7 @@ async function report(
   for (const state of failedStates) {
     const page = { offset: 0, limit: failuresShownMax, state };
     for (const upgrade of (await daemon.operations.listUpgrades(status.id, page)) ?? []) {
-      const reason = upgradeWords(upgrade);
+      const reason = upgradeText(upgrade);
       output.out.write(
         `${state.padEnd(11)} ${upgrade.identity.collectorId} ${toPrintable(upgrade.identity.collectorName)}: ${toPrintable(reason)}\n`,
       );

@@ -54,7 +54,7 @@ export async function serviceCommand(options: ServiceOptions, output: ConsoleOut
     `reference service at ${service.baseUrl}: ${counted(collectors, 'collector')}, ${options.speed} times real time\n`,
   );
   await untilFired(stop);
-  await service.close().catch(throwInWords);
+  await service.close().catch(throwUsageFailure);
   return exitCodes.done;
 }
 
@@ -94,13 +94,13 @@ async function listen(
     });
   } catch (error) {
     const code = errorCodeOf(error);
-    if (code === undefined) throwInWords(error);
+    if (code === undefined) throwUsageFailure(error);
     const message = `cannot listen on ${writeAddress({ host, port })} (${code}); choose another --port`;
     throw new UsageFailure(message, { cause: error });
   }
 }
 
 /** @throws CommandFailure for a state file that can't be used; anything else as it is */
-function throwInWords(error: unknown): never {
+function throwUsageFailure(error: unknown): never {
   throw error instanceof StateFileError ? new UsageFailure(error.message, { cause: error }) : error;
 }

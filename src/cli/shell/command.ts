@@ -23,7 +23,7 @@ type CommandFunction = (...args: never[]) => Promise<ExitCode> | ExitCode;
  * Makes the action of the command line from a command, and sets the exit code. A command is loaded only when it is called,
  * because its libraries (zod, undici, BullMQ, ioredis, fastify) would slow down every other command and each usage error.
  */
-export type CommandRunner = (load: () => Promise<CommandFunction>) => (...given: unknown[]) => Promise<void>;
+export type CommandRunner = (load: () => Promise<CommandFunction>) => (...passed: unknown[]) => Promise<void>;
 
 export function makeCommandRunner(parts: {
   readonly globals: () => GlobalOptions;
@@ -31,12 +31,12 @@ export function makeCommandRunner(parts: {
   readonly onEnd: (exitCode: ExitCode) => void;
 }): CommandRunner {
   return (load) =>
-    async (...given) => {
+    async (...passed) => {
       const globals = parts.globals();
       // Commander passes the arguments, then the command's own options, then the command itself.
-      const args = given.slice(0, -2);
-      const options = { ...globals, ...(given.at(-2) as object) };
-      if (!followsHangUps(given.at(-1))) endAtHangUp();
+      const args = passed.slice(0, -2);
+      const options = { ...globals, ...(passed.at(-2) as object) };
+      if (!followsHangUps(passed.at(-1))) endAtHangUp();
       const command = (await load()) as (...all: readonly unknown[]) => Promise<ExitCode> | ExitCode;
       parts.onEnd(await command(...args, options, parts.outputFor(globals)));
     };

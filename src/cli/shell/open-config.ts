@@ -9,7 +9,7 @@ import { UsageFailure } from './command.ts';
 
 /** Loads the config for a command. @throws CommandFailure with every problem and its line */
 export function openConfig(path: string, environment: NodeJS.ProcessEnv = process.env): Config {
-  return inWords(path, () => loadConfig(path, environment));
+  return loadOrUsageFailure(path, () => loadConfig(path, environment));
 }
 
 /**
@@ -18,7 +18,7 @@ export function openConfig(path: string, environment: NodeJS.ProcessEnv = proces
  */
 export function openDaemonConfig(path: string, environment: NodeJS.ProcessEnv = process.env): DaemonConfig {
   const token = environment['UPWAVE_TOKEN'] || undefined;
-  return inWords(path, () =>
+  return loadOrUsageFailure(path, () =>
     loadDaemonConfig(path, environment, token === undefined ? undefined : new Secret(token)),
   );
 }
@@ -31,7 +31,7 @@ export function policyOf({ rollouts }: Pick<Config, 'rollouts'>, named: string):
   throw new UsageFailure(notInConfig('policy', named, names));
 }
 
-function inWords<T>(path: string, load: () => T): T {
+function loadOrUsageFailure<T>(path: string, load: () => T): T {
   return orUsageFailure(load, () => (existsSync(path) ? '' : '; `upwave init` writes a first one'));
 }
 

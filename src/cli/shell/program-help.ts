@@ -94,9 +94,9 @@ export function commandsOf(command: Command, words: readonly string[] = []): rea
 function afterHelp(command: Command, words: readonly string[]): string {
   const asksDaemon = command.options.some(({ long }) => long === '--url');
   const environment = asksDaemon ? daemonEnvironment : serviceEnvironment;
-  const shown = examples[words.join(' ')] ?? [];
+  const ownExamples = examples[words.join(' ')] ?? [];
   return [
-    ...(shown.length === 0 ? [] : ['', 'Examples:', ...shown.map((line) => `  $ ${line}`)]),
+    ...(ownExamples.length === 0 ? [] : ['', 'Examples:', ...ownExamples.map((line) => `  $ ${line}`)]),
     ...['', 'Environment:', ...environment.map((line) => `  ${line}`)],
     ...['', 'Exit codes:', ...exitCodes.map((line) => `  ${line}`)],
   ].join('\n');

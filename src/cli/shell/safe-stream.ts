@@ -48,7 +48,7 @@ function cleanText(text: string, isLive: boolean): string {
 }
 
 function redact(text: string, secrets: ReadonlySet<string>): string {
-  let shown = text;
-  for (const secret of secrets) shown = shown.replaceAll(secret, '***');
-  return shown;
+  let clean = text;
+  for (const secret of secrets) clean = clean.replaceAll(secret, '***');
+  return clean;
 }

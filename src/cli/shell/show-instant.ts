@@ -24,16 +24,16 @@ function machineClock(at: EpochMs): LocalMs {
 
 /** An instant in this machine's time zone, to the minute and with the zone: `22:46 CET` where that is today. */
 export function showMinute(at: EpochMs, now: EpochMs): string {
-  const shown = show(machineClock(at), machineClock(now), 'HH:MM'.length);
+  const time = show(machineClock(at), machineClock(now), 'HH:MM'.length);
   const zone = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' })
     .formatToParts(at)
     .find(({ type }) => type === 'timeZoneName')?.value;
-  return zone === undefined ? shown : `${shown} ${zone}`;
+  return zone === undefined ? time : `${time} ${zone}`;
 }
 
 /** For an instant to come. On another day with date and zone, because the reader may be in another zone by then. */
 export function showComing(at: EpochMs, now: EpochMs): string {
-  const shown = showInstant(at, now);
-  if (!shown.includes(' ') && at - now <= dayMs) return shown;
-  return `${shown} ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+  const time = showInstant(at, now);
+  if (!time.includes(' ') && at - now <= dayMs) return time;
+  return `${time} ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
 }

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { stateWords } from '../../rollout/messages/sentences.ts';
+import { stateText } from '../../rollout/messages/sentences.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { renderOverview } from '../rollouts/render-overview.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
@@ -48,8 +48,10 @@ function bodyLines(
   if (state.rows.length === 0) return [seenAt === undefined ? 'waiting for the daemon' : 'no rollout yet'];
   const lines = renderOverview(state.rows, now, { paint, columns: columns - 2 });
   const from = Math.max(0, state.cursor - rows + 1);
-  const shown = lines.map((line, index) => `${index === state.cursor ? paint('inverse', '>') : ' '} ${line}`);
-  return [...shown.slice(from, from + rows), '', ...state.notes];
+  const marked = lines.map(
+    (line, index) => `${index === state.cursor ? paint('inverse', '>') : ' '} ${line}`,
+  );
+  return [...marked.slice(from, from + rows), '', ...state.notes];
 }
 
 /** Wraps a line below its own beginning. */
@@ -74,7 +76,7 @@ function collectorLines(state: ScreenState, rows: number, { paint }: Paint): rea
   const width = Math.max(0, ...collectors.map(({ collectorName }) => toPrintable(collectorName).length));
   const lines = collectors.map(({ collectorName, state: at, wave, reason, failureClass }, index) => {
     const name = toPrintable(collectorName).padEnd(Math.min(32, width));
-    const words = `${stateWords(at).padEnd(10)}  ${wave}  ${toPrintable(reason ?? '')}`.trimEnd();
+    const words = `${stateText(at).padEnd(10)}  ${wave}  ${toPrintable(reason ?? '')}`.trimEnd();
     const mark = index === cursor ? paint('inverse', '>') : ' ';
     return `${mark} ${name}  ${failureClass === null ? words : paint('red', words)}`;
   });

@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { CollectorPage } from '../../contract/admin/rollouts.ts';
-import { stateWords } from '../../rollout/messages/sentences.ts';
+import { stateText } from '../../rollout/messages/sentences.ts';
 import type { PolicyRow } from '../rollouts/render-overview.ts';
 
 /** The content of the screen, and the position in it. */
@@ -139,7 +139,7 @@ function command(state: ScreenState, text: string): Pressed {
       if (status === undefined) return { state };
       if (!status.verbs.includes('pause'))
         return {
-          state: { ...state, message: `${status.id} cannot be paused: it is ${stateWords(status.state)}` },
+          state: { ...state, message: `${status.id} cannot be paused: it is ${stateText(status.state)}` },
         };
       return {
         state: { ...state, openId: status.id, typing: { what: 'pause', text: '' }, message: undefined },

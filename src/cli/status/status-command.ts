@@ -19,7 +19,7 @@ export interface StatusOptions extends DaemonTarget {
   readonly watch: boolean;
 }
 
-interface Shown {
+interface StatusReading {
   readonly rollouts: readonly RolloutStatus[];
   /** Notes, one line each; empty where one rollout was named. */
   readonly rows: readonly PolicyRow[];
@@ -32,15 +32,15 @@ export async function statusCommand(
   options: StatusOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  if (!options.watch) return showOnce(await readShown(named, options), options, output);
+  if (!options.watch) return showOnce(await readStatus(named, options), options, output);
   const stop = stopSignal();
   let exitCode: ExitCode = exitCodes.done;
   const view = await openView(options, output);
-  const show = (shown: Shown): void => {
-    exitCode = exitCodeOfShown(shown);
-    view.show(shown);
+  const show = (reading: StatusReading): void => {
+    exitCode = exitCodeOfReading(reading);
+    view.show(reading);
   };
-  const read = () => readShown(named, options);
+  const read = () => readStatus(named, options);
   try {
     await watchStatus({ read, show, trouble: view.trouble, clock: Date, sleep: sleepForReal }, stop);
   } finally {
@@ -54,9 +54,9 @@ async function openView(options: StatusOptions, output: ConsoleOutput) {
   if (!output.isLive || options.json) {
     let written = '';
     return {
-      show: (shown: Shown): void => {
+      show: (reading: StatusReading): void => {
         written = '';
-        showOnce(shown, options, output);
+        showOnce(reading, options, output);
       },
       trouble: (words: string): void => {
         if (words !== written) output.err.write(`${words}\n`);
@@ -68,7 +68,7 @@ async function openView(options: StatusOptions, output: ConsoleOutput) {
   const { openScreen } = await import('./open-screen.ts');
   const screen = openScreen(output, askDaemon(options));
   return {
-    show: ({ rollouts, rows, policyStatuses }: Shown): void => {
+    show: ({ rollouts, rows, policyStatuses }: StatusReading): void => {
       const notes = renderPolicies(policyStatuses, Date.now(), { onlyTrouble: rollouts.length > 0 });
       screen.show({ rows: rows.length > 0 ? rows : rollouts.map(rowOf), notes });
     },
@@ -77,7 +77,7 @@ async function openView(options: StatusOptions, output: ConsoleOutput) {
   };
 }
 
-function readShown(named: string | undefined, options: StatusOptions): Promise<Shown> {
+function readStatus(named: string | undefined, options: StatusOptions): Promise<StatusReading> {
   return withDaemon(options, async (client) => {
     const [all, policyStatuses] = await Promise.all([listRollouts(client, named), client.listPolicies()]);
     if (named === undefined) {
@@ -95,15 +95,15 @@ function readShown(named: string | undefined, options: StatusOptions): Promise<S
   });
 }
 
-function showOnce(shown: Shown, { json, watch }: StatusOptions, output: ConsoleOutput): ExitCode {
-  const answer = { rollouts: shown.rollouts, ...shown.policyStatuses };
+function showOnce(reading: StatusReading, { json, watch }: StatusOptions, output: ConsoleOutput): ExitCode {
+  const answer = { rollouts: reading.rollouts, ...reading.policyStatuses };
   if (json && watch) output.out.write(`${toPrintable(JSON.stringify(answer))}\n`);
   else if (json) printJson(output, answer);
-  else output.out.write(`${renderShown(shown, Date.now(), output)}\n`);
-  return exitCodeOfShown(shown);
+  else output.out.write(`${renderReading(reading, Date.now(), output)}\n`);
+  return exitCodeOfReading(reading);
 }
 
-function exitCodeOfShown({ rollouts, policyStatuses }: Shown): ExitCode {
+function exitCodeOfReading({ rollouts, policyStatuses }: StatusReading): ExitCode {
   const exitCode = exitCodeOf(rollouts);
   if (exitCode === exitCodes.heldOrNeedsAPerson) return exitCode;
   const isScanFailed = policyStatuses.policies.some(({ lastScan }) => lastScan?.outcome === 'failed');
@@ -111,7 +111,11 @@ function exitCodeOfShown({ rollouts, policyStatuses }: Shown): ExitCode {
 }
 
 /** The named or only rollout at a glance; else one line for each policy. */
-function renderShown({ rollouts, rows, policyStatuses }: Shown, now: EpochMs, output: ConsoleOutput): string {
+function renderReading(
+  { rollouts, rows, policyStatuses }: StatusReading,
+  now: EpochMs,
+  output: ConsoleOutput,
+): string {
   const isOverview = rows.length > 1;
   const isRunning = rollouts.some(({ endedAt }) => endedAt === null);
   const notes = renderPolicies(policyStatuses, now, { onlyTrouble: isOverview || isRunning }).join('\n');

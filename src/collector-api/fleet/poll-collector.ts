@@ -41,9 +41,9 @@ async function readOffer(
   { collectorId, upgradableTo, urgent, listedSince }: Poll & { readonly upgradableTo: string },
   signal: AbortSignal | undefined,
 ): Promise<Answer<Offer>> {
-  const shown =
+  const listed =
     listedSince === undefined ? undefined : readings.shown(collectorId, upgradableTo, listedSince);
-  if (shown !== undefined) return { ok: true, value: offerOf(shown) };
+  if (listed !== undefined) return { ok: true, value: offerOf(listed) };
   const upgradable = await readings.ask({ toBuild: upgradableTo, isUrgent: urgent }, signal);
   if (upgradable.ok)
     return upgradable.value.ids.has(collectorId)

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldAccess } from '../../contract/collector-management/field-access.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
-import { isConflict, refuse } from '../wire/client-refusals.ts';
+import { isConflict, refuseUnsent } from '../wire/client-refusals.ts';
 
 /** A resource as a GET returned it, with the ETag that an update must name (collector-api.md §4.4). */
 export interface Tagged<Resource> {
@@ -65,7 +65,7 @@ export async function changeResource<Resource extends object>(
       return { ok: true, value: { before, after: before, isChanged: false } };
     }
     if (etag === null) {
-      return refuse(
+      return refuseUnsent(
         'client.etag.missing',
         'The service returned no ETag, so an update could undo changes by someone else.',
       );
@@ -88,7 +88,7 @@ function applyEdit<Resource extends object>(
     if (access.transient.includes(name)) continue;
     if (access.notModifiable.includes(name)) {
       if (isDeepStrictEqual(value, values.get(name))) continue;
-      return refuse('client.field.fixed', `${name} can't be changed: it is read-only.`);
+      return refuseUnsent('client.field.fixed', `${name} can't be changed: it is read-only.`);
     }
     if (value === undefined) values.delete(name);
     else values.set(name, value);

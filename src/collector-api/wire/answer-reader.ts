@@ -7,7 +7,7 @@ import { readServiceTime, unknownServiceClock } from '../../rollout/model/servic
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { type Move, readMove } from './moved-base-url.ts';
 import type { ServiceAddresses } from './service-addresses.ts';
-import { failed, type ServedAnswer } from './service-call.ts';
+import { failedAnswer, type ServedAnswer } from './service-call.ts';
 import { type CircuitMark, isUnanswered, type ServiceCircuit } from './service-circuit.ts';
 import { retryAfterMsOf, serviceFailureOf, serviceTimeOf } from './service-failure.ts';
 import type { ServiceSession } from './service-sessions.ts';
@@ -106,7 +106,7 @@ export function makeAnswerReader(parts: AnswerParts) {
       }
       if (status === 401) {
         const refusal = await throttle.unauthorized(start.throttle);
-        return refusal === undefined ? { ok: 'signedOut' } : failed(refusal);
+        return refusal === undefined ? { ok: 'signedOut' } : failedAnswer(refusal);
       }
       if (failure.kind === 'throttled')
         await throttle.rateLimited(start.throttle, retryAfterMsOf(fault.headers, clock.now()));
@@ -118,9 +118,9 @@ export function makeAnswerReader(parts: AnswerParts) {
         // configured one, and this response must not cause a hold.
         addresses.returnHome();
         if (failure.kind === 'misconfigured')
-          return failed({ kind: 'unavailable', sent: true, detail: describeFailure(failure) });
+          return failedAnswer({ kind: 'unavailable', sent: true, detail: describeFailure(failure) });
       }
-      return failed(failure);
+      return failedAnswer(failure);
     },
   };
 }

@@ -36,6 +36,9 @@ export function isConflict(failure: ServiceFailure): boolean {
   return failure.kind === 'refused' && (failure.code === staleETagCode || failure.status === 412);
 }
 
-export function refuse(code: ClientRefusalCode, detail: string): Answer<never> & { readonly ok: false } {
+export function refuseUnsent(
+  code: ClientRefusalCode,
+  detail: string,
+): Answer<never> & { readonly ok: false } {
   return { ok: false, failure: { kind: 'refused', code, detail } };
 }

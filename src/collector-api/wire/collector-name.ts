@@ -1,5 +1,5 @@
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
-import { refuse } from './client-refusals.ts';
+import { refuseUnsent } from './client-refusals.ts';
 
 /**
  * Not supported in a path, even encoded (collector-api.md §4.1, Rules for Get by name). A lone surrogate can't be
@@ -25,7 +25,7 @@ export async function requestByName<T>(
   send: (request: NameRequest) => Promise<Answer<T>>,
 ): Promise<Answer<T>> {
   if (!isNameSupported(name)) {
-    return refuse(
+    return refuseUnsent(
       'client.name.unsupported',
       `The API does not support the name ${JSON.stringify(name)}: it is empty, or contains one of ; / % \\. Use the collector's id, or list the collectors.`,
     );

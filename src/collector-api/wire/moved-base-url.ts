@@ -24,11 +24,11 @@ export function readMove(
     const detail = `${at.operation}: redirected (${status}) without an address. Check service.baseUrl.`;
     return { ok: false, failure: { kind: 'misconfigured', detail } };
   }
-  const shown = boundText(redact(to));
+  const address = boundText(redact(to));
   // A followed address is reported, so it must be safe to show.
-  const isShown = shown === to;
+  const isShown = address === to;
   if (isShown && to !== at.from && mayFollow({ ...at, to }, at.allowedHosts)) return { ok: 'moved', to };
-  const detail = `This account is served at ${shown}. Set service.baseUrl to it, or allow its host in service.allowedHosts.`;
+  const detail = `This account is served at ${address}. Set service.baseUrl to it, or allow its host in service.allowedHosts.`;
   return { ok: false, failure: { kind: 'misconfigured', detail } };
 }
 

@@ -9,7 +9,7 @@ import { describeFailure, type ServiceFailure } from '../../rollout/upgrade/fail
 import { type AnswerParts, makeAnswerReader, type Sent } from './answer-reader.ts';
 import type { Move } from './moved-base-url.ts';
 import type { ServiceCall, ServiceObserver } from './service-call.ts';
-import { failed } from './service-call.ts';
+import { failedAnswer } from './service-call.ts';
 import type { ServiceSession } from './service-sessions.ts';
 import { takeGrant } from './take-grant.ts';
 
@@ -116,10 +116,10 @@ export function makeRequestSender(parts: RequestSenderParts) {
         const probed = await probe(session, call, taken.value);
         if (probed.ok === 'moved') return probed;
         if (probed.ok === 'signedOut') continue;
-        if (!probed.ok) return failed(unsent(probed.failure));
+        if (!probed.ok) return failedAnswer(unsent(probed.failure));
       }
       const detail = `${operation.name}: the service keeps failing right after it recovers.`;
-      return failed({ kind: 'unavailable', sent: false, detail });
+      return failedAnswer({ kind: 'unavailable', sent: false, detail });
     },
   };
 }

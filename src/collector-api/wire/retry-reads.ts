@@ -1,7 +1,7 @@
 import type { RetryWindow } from '../../base/retry-window.ts';
 import { type Sleep, sleepForReal } from '../../base/waiting.ts';
 import { describeFailure, type ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
-import { failed } from './service-call.ts';
+import { failedAnswer } from './service-call.ts';
 import type { ServiceClient } from './service-client.ts';
 
 /**
@@ -28,7 +28,7 @@ function retryReads(client: ServiceClient, window: RetryWindow, sleep: Sleep): S
     ...client,
     async call(operation, input, call) {
       if (operation.method === 'GET' && lastFailure !== undefined && window.isOver())
-        return failed(lastFailure);
+        return failedAnswer(lastFailure);
       // Ends, because the window is limited.
       for (;;) {
         const answer = await client.call(operation, input, call);
@@ -41,7 +41,7 @@ function retryReads(client: ServiceClient, window: RetryWindow, sleep: Sleep): S
         const waitMs = window.failed(describeFailure(answer.failure));
         if (waitMs === undefined) return answer;
         await sleep(waitMs, call.signal);
-        if (call.signal?.aborted === true) return failed({ kind: 'cancelled', sent: false });
+        if (call.signal?.aborted === true) return failedAnswer({ kind: 'cancelled', sent: false });
       }
     },
   };

@@ -33,7 +33,7 @@ interface Failed {
   readonly failure: ServiceFailure;
 }
 
-export function failed(failure: ServiceFailure): Failed {
+export function failedAnswer(failure: ServiceFailure): Failed {
   return { ok: false, failure };
 }
 

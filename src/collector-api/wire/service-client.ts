@@ -11,7 +11,7 @@ import type { Move } from './moved-base-url.ts';
 import { makeRequestSender } from './request-sender.ts';
 import { makeServiceAddresses } from './service-addresses.ts';
 import type { ServiceObserver } from './service-call.ts';
-import { failed, type ServedAnswer, type ServiceCall } from './service-call.ts';
+import { failedAnswer, type ServedAnswer, type ServiceCall } from './service-call.ts';
 import { makeServiceCircuit } from './service-circuit.ts';
 import { makeServiceSessions, openServiceSession, type ServiceSession } from './service-sessions.ts';
 import { makeRedactor, type TextKind } from './service-text.ts';
@@ -121,7 +121,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
         if (sent.ok === 'signedOut' && isRepeated) return unlessUnsent(sent);
         isRepeated ||= sent.ok === 'signedOut';
       }
-      return failed(tooManyMoves(addresses.current().baseUrl));
+      return failedAnswer(tooManyMoves(addresses.current().baseUrl));
     },
     async reserve(operation, input, call) {
       for (let moves = 0; moves <= movesMax; moves += 1) {
@@ -131,7 +131,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
         const { send, giveUp } = taken.value;
         return { ok: true, value: { giveUp, send: async () => unlessUnsent(await send()) } };
       }
-      return failed(tooManyMoves(addresses.current().baseUrl));
+      return failedAnswer(tooManyMoves(addresses.current().baseUrl));
     },
     redactor,
     close: () => sessions.close(),
@@ -145,7 +145,7 @@ function unlessUnsent<Result>(sent: Sent<Result>): ServedAnswer<Result> {
     sent.ok === 'moved'
       ? `The service moved to ${sent.to}, which is now used.`
       : 'The service refused the session cookie (401). The next request signs in again.';
-  return failed({ kind: 'unavailable', sent: false, detail });
+  return failedAnswer({ kind: 'unavailable', sent: false, detail });
 }
 
 function tooManyMoves(last: string): ServiceFailure {

@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import { certificateProblemOf, certificateWords } from '../../base/node-errors.ts';
+import { certificateProblemOf, certificateText } from '../../base/node-errors.ts';
 import { cutText, toOneLine } from '../../base/safe-text.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { parseServiceError } from '../../contract/collector-management/errors.ts';
@@ -148,13 +148,13 @@ export function isPage({ isJson, status, headers }: HttpFault): boolean {
 export function certificateFailureOf(fault: HttpFault, operation: string): ServiceFailure | undefined {
   const problem = certificateProblemOf(fault.cause);
   if (problem === undefined) return undefined;
-  const words = `service's certificate ${certificateWords[problem]}. ${certificateAdvice[problem]}`;
+  const words = `service's certificate ${certificateText[problem]}. ${certificateAdvice[problem]}`;
   return problem === 'outOfDate'
     ? { kind: 'unavailable', sent: false, detail: `${operation}: the ${words}` }
     : { kind: 'misconfigured', detail: `The ${words}` };
 }
 
-const certificateAdvice: Readonly<Record<keyof typeof certificateWords, string>> = {
+const certificateAdvice: Readonly<Record<keyof typeof certificateText, string>> = {
   unknownAuthority: "Set service.caFile to the authority's certificate (PEM).",
   otherName: 'Check the host in service.baseUrl, and which server answers there.',
   outOfDate: 'Check the clock of this machine; otherwise the service must renew it.',

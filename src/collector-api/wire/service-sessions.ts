@@ -3,7 +3,7 @@ import { basicToken } from '../../base/url-authority.ts';
 import { versionPath } from '../../contract/collector-management/api.ts';
 import { type HttpClient, makeHttpClient } from '../../http/client.ts';
 import { type CookieJar, makeCookieJar } from './cookie-jar.ts';
-import { makeSignInGate, type SignInGate } from './sign-in-gate.ts';
+import { makeSignInLock, type SignInLock } from './sign-in-lock.ts';
 
 /** More than any account has deployments. It limits the connections of a service that redirects again and again. */
 const sessionsMax = 8;
@@ -39,7 +39,7 @@ export function makeServiceSessions(open: (baseUrl: string) => ServiceSession) {
 export interface ServiceSession {
   readonly baseUrl: string;
   readonly http: HttpClient;
-  readonly gate: SignInGate;
+  readonly signInLock: SignInLock;
   readonly jar: CookieJar;
   /** Called at a successful response. If it set no cookie, this service uses none. */
   signedIn(): void;
@@ -88,7 +88,7 @@ export function openServiceSession(parts: ServiceSessionParts): ServiceSession {
     baseUrl: parts.baseUrl,
     http,
     jar,
-    gate: makeSignInGate(() => !isCookieless && !jar.hasCookie()),
+    signInLock: makeSignInLock(() => !isCookieless && !jar.hasCookie()),
     signedIn: () => {
       isCookieless = !jar.hasCookie();
     },

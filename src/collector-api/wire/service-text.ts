@@ -30,10 +30,10 @@ const lengthMin: Readonly<Record<keyof ServiceSecrets, Readonly<Record<TextKind,
 
 /** Makes a function that removes these secrets from texts of the service, verbatim and URL-encoded (P12). */
 export function makeRedactor(secrets: ServiceSecrets, kind: TextKind): (text: string) => string {
-  const formsOf = (of: keyof ServiceSecrets) =>
-    secrets[of]
+  const formsOf = (group: keyof ServiceSecrets) =>
+    secrets[group]
       .flatMap((secret) => [secret, encodeURIComponent(secret)])
-      .filter((form) => form.length >= lengthMin[of][kind]);
+      .filter((form) => form.length >= lengthMin[group][kind]);
   // The longest come first, because one may contain another.
   const removed = [...new Set([...formsOf('keys'), ...formsOf('others')])].sort(
     (a, b) => b.length - a.length,

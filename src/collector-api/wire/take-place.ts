@@ -5,7 +5,7 @@ import type { Sent, SignedOut } from './answer-reader.ts';
 import type { Move } from './moved-base-url.ts';
 import type { Leaving, Place, RequestSender } from './request-sender.ts';
 import type { ServiceAddresses } from './service-addresses.ts';
-import { failed, type ServiceCall } from './service-call.ts';
+import { failedAnswer, type ServiceCall } from './service-call.ts';
 import type { ServiceSession } from './service-sessions.ts';
 import { unlessAborted } from './take-grant.ts';
 
@@ -23,16 +23,16 @@ export function makeTakePlace(parts: {
 }): TakePlace {
   const { addresses, sender, follow } = parts;
 
-  /** @param leaveGate releases the requests that wait at the sign-in gate */
+  /** @param releaseSignIn lets the requests continue that wait for this sign-in */
   async function reserve(
     session: ServiceSession,
     operation: Operation,
     call: ServiceCall,
-    leaveGate: (result: Answer<unknown> | Move | undefined) => void,
+    releaseSignIn: (result: Answer<unknown> | Move | undefined) => void,
   ): Promise<Answer<Place> | Move> {
     let place: Answer<Place> | Move | undefined;
     try {
-      // Another request may have followed a redirect while this one waited at the gate.
+      // Another request may have followed a redirect while this one waited for a sign-in.
       place =
         session === addresses.current()
           ? await sender.reserve(session, operation, call)
@@ -40,7 +40,7 @@ export function makeTakePlace(parts: {
       if (place.ok === 'moved') await follow(session, place);
       return place;
     } finally {
-      if (place?.ok !== true) leaveGate(place);
+      if (place?.ok !== true) releaseSignIn(place);
     }
   }
 
@@ -50,13 +50,13 @@ export function makeTakePlace(parts: {
     call: ServiceCall,
   ) => {
     const session = addresses.current();
-    const entry = await unlessAborted(session.gate.enter(call.signal), call.signal);
-    if (entry === undefined) return failed({ kind: 'cancelled', sent: false });
-    if (entry.kind === 'failed') return failed(entry.failure);
-    const leaveGate = (result?: Answer<unknown> | Move | SignedOut): void => {
+    const entry = await unlessAborted(session.signInLock.enter(call.signal), call.signal);
+    if (entry === undefined) return failedAnswer({ kind: 'cancelled', sent: false });
+    if (entry.kind === 'failed') return failedAnswer(entry.failure);
+    const releaseSignIn = (result?: Answer<unknown> | Move | SignedOut): void => {
       if (entry.kind === 'signIn') entry.done(result?.ok === false ? result.failure : undefined);
     };
-    const place = await reserve(session, operation, call, leaveGate);
+    const place = await reserve(session, operation, call, releaseSignIn);
     if (place.ok !== true) return place;
     const request = (leaving: Leaving) =>
       session.http.call(operation, input, {
@@ -67,7 +67,7 @@ export function makeTakePlace(parts: {
       });
     const giveUp = (): void => {
       place.value.giveUp();
-      leaveGate();
+      releaseSignIn();
     };
     const send = async () => {
       let sent: Sent<Result> | undefined;
@@ -76,7 +76,7 @@ export function makeTakePlace(parts: {
         if (sent.ok === 'moved') await follow(session, sent);
         return sent;
       } finally {
-        leaveGate(sent);
+        releaseSignIn(sent);
       }
     };
     return { ok: true, value: { giveUp, send } };

@@ -79,15 +79,15 @@ export function readNamedFiles(substitution: Substitution, configFile: string): 
   for (const place of placesIn(substitution.value)) {
     const { path } = place;
     const key = formatPath(path);
-    const given = path.reduce(partOf, substitution.value);
+    const fileName = path.reduce(partOf, substitution.value);
     // A missing variable is reported separately.
     const isMissing = substitution.issues.some((issue) => formatPath(issue.path) === key);
-    if (isMissing || typeof given !== 'string' || given === '') continue;
-    const file = resolve(dirname(configFile), given);
+    if (isMissing || typeof fileName !== 'string' || fileName === '') continue;
+    const file = resolve(dirname(configFile), fileName);
     const read = 'unfit' in place ? readSecret(file, place.unfit) : readCertificates(file);
     if ('problem' in read) {
       const what = 'unfit' in place ? 'the secret' : 'certificates';
-      const written = substitution.texts.get(key)?.written ?? given;
+      const written = substitution.texts.get(key)?.written ?? fileName;
       issues.push({
         path,
         message: `can't take ${what} from ${quote(written)}: ${read.problem}`,
@@ -102,8 +102,8 @@ export function readNamedFiles(substitution: Substitution, configFile: string): 
 }
 
 /** The secret at a key, or in the file that its other key names. */
-export function secretOr(given: Secret | undefined, files: NamedFiles['byPath'], path: string): Secret {
-  const secret = given ?? files.get(path);
+export function secretOr(inline: Secret | undefined, files: NamedFiles['byPath'], path: string): Secret {
+  const secret = inline ?? files.get(path);
   invariant(secret !== undefined, 'the schema requires the secret or its file');
   return secret;
 }
@@ -124,10 +124,10 @@ function readCertificates(path: string): Read {
   const text = readTextFile(path, certificatesLengthMax);
   if (typeof text !== 'string') return text;
   const found = findCertificates(text);
-  return 'pem' in found ? { value: found.pem } : { problem: problemWords[found.problem] };
+  return 'pem' in found ? { value: found.pem } : { problem: problemText[found.problem] };
 }
 
-const problemWords = {
+const problemText = {
   none: 'it holds none; give them as PEM ("-----BEGIN CERTIFICATE-----")',
   broken: 'one in it is broken; copy the file again',
 };

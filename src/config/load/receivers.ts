@@ -12,8 +12,8 @@ export function receiversOf(
 ): readonly Receiver[] {
   const names = new Set(entries.flatMap(({ name }) => name ?? []));
   return entries.map((entry, index) => {
-    const secret: ReadSecret = (given, kind, key) =>
-      secretOr(given, files, `notify[${index}].${kind}.${key}`);
+    const secret: ReadSecret = (inline, kind, key) =>
+      secretOr(inline, files, `notify[${index}].${kind}.${key}`);
     const place = placeOf(entry, secret);
     const name = entry.name ?? freeName(place.kind.toLowerCase(), names);
     names.add(name);
@@ -22,7 +22,7 @@ export function receiversOf(
   });
 }
 
-type ReadSecret = (given: Secret | undefined, kind: string, key: string) => Secret;
+type ReadSecret = (inline: Secret | undefined, kind: string, key: string) => Secret;
 
 function placeOf(
   { slack, teams, pagerDuty, email, webhook }: NotifyEntry,

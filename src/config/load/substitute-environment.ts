@@ -71,8 +71,8 @@ export function substituteEnvironment(
 
 /** Removes texts of the environment from a message, because they may be secrets. */
 export function redactSubstituted(message: string, text: SubstitutedText): string {
-  const shown = [quote(text.value), quote(withoutUserInfo(text.value))];
-  return shown.reduce((clean, part) => clean.replaceAll(part, quote(text.written)), message);
+  const quoted = [quote(text.value), quote(withoutUserInfo(text.value))];
+  return quoted.reduce((clean, part) => clean.replaceAll(part, quote(text.written)), message);
 }
 
 /** @returns the number or boolean that a text from the environment spells, else undefined */

@@ -85,7 +85,7 @@ function usedBy(
   ];
   for (const { name, path } of named) {
     const problem =
-      known === undefined ? 'there are no accounts, only service; remove the key' : unknownWords(name, known);
+      known === undefined ? 'there are no accounts, only service; remove the key' : unknownText(name, known);
     if (problem !== undefined) report(problem, ['rollouts', index, ...path]);
   }
   const isOpen = one === undefined && many === undefined;
@@ -97,7 +97,7 @@ function usedBy(
   return isOpen ? (known ?? []) : named.map(({ name }) => name);
 }
 
-function unknownWords(name: string, known: readonly string[]): string | undefined {
+function unknownText(name: string, known: readonly string[]): string | undefined {
   if (known.includes(name)) return undefined;
   const nearest = nearestText(name, known);
   const hint = nearest === undefined ? `there are ${known.join(', ')}` : `did you mean ${quote(nearest)}?`;

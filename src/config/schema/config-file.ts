@@ -6,7 +6,7 @@ import { NotifySchema } from './notify-schema.ts';
 import { PolicySchema } from './policy-schema.ts';
 import { RedisSchema } from './redis-schema.ts';
 import { ServiceSchema } from './service-schema.ts';
-import { duration, filePath, shortName, uniqueNames, wholeCheck } from './value-schemas.ts';
+import { durationSchema, filePath, shortName, uniqueNames, wholeCheck } from './value-schemas.ts';
 
 const Rollouts = z
   .array(PolicySchema)
@@ -36,7 +36,7 @@ export const ConfigFile = z
       })
       .prefault({})
       .describe('The log.'),
-    history: duration('1d')
+    history: durationSchema('1d')
       .prefault('90d')
       .describe(
         'How long an ended rollout is kept, with the outcome of each collector. A change applies to rollouts that end later.',

@@ -4,12 +4,12 @@ import type { Expectation } from '../../rollout/model/expectation.ts';
 import { type GatePlace, type GateRule, gateKinds } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
 import {
-  duration,
+  durationSchema,
   filePath,
   freeName,
   httpUrl,
   oneOf,
-  percentage,
+  percentageSchema,
   shortName,
   uniqueNames,
 } from './value-schemas.ts';
@@ -46,7 +46,7 @@ function parseExpectation(text: string): Expectation | undefined {
 
 /** Keys of gates with HTTP requests. */
 const asking = {
-  every: duration('100ms', '1d').prefault('1m').describe('How often the probe asks.'),
+  every: durationSchema('100ms', '1d').prefault('1m').describe('How often the probe asks.'),
   urlFile: filePath()
     .exactOptional()
     .describe(
@@ -76,7 +76,7 @@ const Prometheus = z
     expect: Expect.describe(
       'The condition for the number: >= > <= < == or != and a number, such as ">= 0.99".',
     ),
-    for: duration('0s')
+    for: durationSchema('0s')
       .prefault('0s')
       .describe(
         'How long the condition must hold without a break to pass, or fail without a break to fail. 0s: one answer decides.',
@@ -112,7 +112,7 @@ const Search = z
         'A query of the service that ends with an aggregate, and returns one record with one number.',
       ),
     expect: Expect.describe('The condition for the number, such as "< 100".'),
-    from: duration('1m', '1d').prefault('10m').describe('How far back the search looks.'),
+    from: durationSchema('1m', '1d').prefault('10m').describe('How far back the search looks.'),
     every,
   })
   .describe(
@@ -121,11 +121,11 @@ const Search = z
 
 const DataFlow = z
   .strictObject({
-    window: duration('2m', '1d').prefault('10m').describe('How long messages are counted.'),
-    atLeast: percentage('70%')
+    window: durationSchema('2m', '1d').prefault('10m').describe('How long messages are counted.'),
+    atLeast: percentageSchema('70%')
       .prefault('70%')
       .describe('The share of the earlier messages that the wave must deliver.'),
-    comparedTo: duration('1h', '30d')
+    comparedTo: durationSchema('1h', '30d')
       .prefault('1d')
       .describe('How much earlier the other messages are. 7d where weekends differ.'),
     every,

@@ -8,7 +8,7 @@ import { CapsSchema, SpreadBySchema } from './collector-key-schemas.ts';
 import { reportManyPatterns, SelectionSchema } from './selection-schema.ts';
 import { reportShortWindows } from './short-windows.ts';
 import { TargetSchema } from './target-schema.ts';
-import { duration, shortName, wholeCheck, wholeNumber } from './value-schemas.ts';
+import { durationSchema, shortName, wholeCheck, wholeNumber } from './value-schemas.ts';
 import { WavesSchema } from './waves-schema.ts';
 
 const cronCharactersMax = 200;
@@ -21,13 +21,13 @@ const Schedule = z.string().refine((text) => text.length <= cronCharactersMax &&
 
 const Upgrade = z
   .strictObject({
-    deadline: duration('1s')
+    deadline: durationSchema('1s')
       .prefault('35m')
       .describe('How long after its create an upgrade without an end times out.'),
-    verifyWithin: duration('100ms')
+    verifyWithin: durationSchema('100ms')
       .prefault('10m')
       .describe("How long after the task's end the collector may take to come back on the new build."),
-    expect: duration('100ms')
+    expect: durationSchema('100ms')
       .prefault('5m')
       .describe(
         'The median duration of an upgrade. Polls, estimates and closing windows use it until upwave has learned real durations.',
@@ -52,9 +52,9 @@ const Upgrade = z
 
 const Backoff = z
   .strictObject({
-    initial: duration('10ms').prefault('2m').describe('The wait before the second attempt.'),
+    initial: durationSchema('10ms').prefault('2m').describe('The wait before the second attempt.'),
     factor: z.number().min(1).max(100).default(3).describe('The factor by which each further wait grows.'),
-    max: duration('10ms')
+    max: durationSchema('10ms')
       .prefault('1h')
       .describe('The longest wait. Causes that need time, such as a full disk, wait this long at once.'),
     jitter: z
@@ -89,7 +89,9 @@ const Retry = z
 
 const Defer = z
   .strictObject({
-    upTo: duration('0s').prefault('12h').describe('How long upwave waits for an offline collector in total.'),
+    upTo: durationSchema('0s')
+      .prefault('12h')
+      .describe('How long upwave waits for an offline collector in total.'),
   })
   .prefault({})
   .transform(({ upTo }) => ({ upToMs: upTo }))

@@ -36,8 +36,8 @@ const Node = z.string().transform((text, context): RedisNode => {
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3]);
   if (host === undefined || port < 1 || port > 65_535) {
-    const shown = quote(withoutUserInfo(text));
-    context.addIssue(`${shown} is not an address; write host:port, such as redis-1.example.com:6379`);
+    const quoted = quote(withoutUserInfo(text));
+    context.addIssue(`${quoted} is not an address; write host:port, such as redis-1.example.com:6379`);
     return z.NEVER;
   }
   return { host, port };

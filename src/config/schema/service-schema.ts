@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { quote, withoutUserInfo } from '../source/config-error.ts';
 import {
-  duration,
+  durationSchema,
   filePath,
   httpUrl,
-  percentage,
+  percentageSchema,
   reportSeveral,
   secretFile,
   secretText,
@@ -73,12 +73,12 @@ export const ServiceSchema = z
     concurrentRequests: wholeNumber(1, 1_000)
       .default(10)
       .describe('The concurrent requests that the service allows for this access key.'),
-    budgetShare: percentage('80%')
+    budgetShare: percentageSchema('80%')
       .prefault('100%')
       .describe(
         'The share of requestsPerSecond that upwave uses, from 1% to 100%. The remaining share is for other tools of the same user.',
       ),
-    requestTimeout: duration('100ms', '10m')
+    requestTimeout: durationSchema('100ms', '10m')
       .prefault('30s')
       .describe('How long to wait for an answer of the service.'),
   })

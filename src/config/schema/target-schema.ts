@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TargetRule } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
-import { duration, wholeCheck } from './value-schemas.ts';
+import { durationSchema, wholeCheck } from './value-schemas.ts';
 
 /** The target build. */
 export const TargetSchema = z
@@ -19,7 +19,7 @@ export const TargetSchema = z
       })
       .default('latest')
       .describe('The build to upgrade to: latest, or a build such as 19.455-2.'),
-    minimumAge: duration('0s')
+    minimumAge: durationSchema('0s')
       .prefault('0s')
       .describe('With latest: how long ago a build must have been on offer first.'),
     supersede: z

@@ -11,7 +11,7 @@ const longest = '366d';
  * @param atLeast the shortest valid one, as a text
  * @param atMost the longest valid one; values for timers stay below 24 days, beyond which timers fire at once
  */
-export function duration(atLeast: string, atMost: string = longest) {
+export function durationSchema(atLeast: string, atMost: string = longest) {
   const leastMs = parseDuration(atLeast) ?? 0;
   const mostMs = parseDuration(atMost) ?? 0;
   return z
@@ -105,9 +105,9 @@ export function reportSeveral(
   report: WholeReport,
   remedy = 'keep one',
 ): void {
-  const given = keys.filter((key) => value[key] !== undefined);
-  const [, second] = given;
-  if (second !== undefined) report(`${given.join(' and ')} are given; ${remedy}`, [second]);
+  const present = keys.filter((key) => value[key] !== undefined);
+  const [, second] = present;
+  if (second !== undefined) report(`${present.join(' and ')} are given; ${remedy}`, [second]);
 }
 
 /** A free name: `prometheus`, or `prometheus-2` and so on if that is taken. */
@@ -119,7 +119,7 @@ export function freeName(kind: string, taken: ReadonlySet<string>): string {
 }
 
 /** A share such as `80%`; from 0 to 1 inside. @param example for a message */
-export function percentage(example: string, leastPercent = 1) {
+export function percentageSchema(example: string, leastPercent = 1) {
   const sentence = `must be a percentage from ${leastPercent}% to 100%, such as ${example}`;
   return z
     .string({ error: (issue) => (issue.input === undefined ? undefined : sentence) })

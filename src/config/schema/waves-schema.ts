@@ -5,7 +5,7 @@ import { quote } from '../source/config-error.ts';
 import { defaultDataFlow, GatesSchema } from './gates-schema.ts';
 import { MatchSchema } from './selection-schema.ts';
 import {
-  duration,
+  durationSchema,
   partOf,
   shortName,
   uniqueNames,
@@ -22,7 +22,7 @@ const Wave = z
         'How many collectors: a count, a percentage of the plan (rounded up), or "1 per stratum". The last wave takes the remaining ones and has no size or 100%.',
       ),
     match: MatchSchema.exactOptional(),
-    soak: duration('0s')
+    soak: durationSchema('0s')
       .exactOptional()
       .describe(
         "How long the wave's collectors must stay healthy before the next wave opens. The default is 30m, in the last wave 0s.",
@@ -89,9 +89,9 @@ const indexedWithinMs: DurationMs = 60_000;
 function checkDataFlow(wave: unknown, soakMs: DurationMs): string | undefined {
   const gates = partOf(wave, 'gates');
   const rules: unknown[] = Array.isArray(gates) ? gates : [];
-  const given = rules.find((gate) => partOf(gate, 'kind') === 'dataFlow');
-  const windowMs = Number(partOf(given ?? defaultDataFlow, 'windowMs'));
-  if (given === undefined && partOf(wave, 'dataFlow') === undefined) return undefined;
+  const dataFlowRule = rules.find((gate) => partOf(gate, 'kind') === 'dataFlow');
+  const windowMs = Number(partOf(dataFlowRule ?? defaultDataFlow, 'windowMs'));
+  if (dataFlowRule === undefined && partOf(wave, 'dataFlow') === undefined) return undefined;
   const leastMs = windowMs + indexedWithinMs;
   if (soakMs >= leastMs) return undefined;
   return `must be at least ${formatDuration(leastMs)}: dataFlow counts the messages of ${formatDuration(windowMs)} after the last upgrade`;
@@ -161,8 +161,8 @@ function sized<Size extends WaveSize>(
     .transform((input, context): Size => {
       const parsed = parse(input);
       if (parsed === undefined) {
-        const shown = typeof input === 'string' ? `${quote(input)} is not an amount; it ` : '';
-        context.addIssue(`${shown}${expected}`);
+        const prefix = typeof input === 'string' ? `${quote(input)} is not an amount; it ` : '';
+        context.addIssue(`${prefix}${expected}`);
         return z.NEVER;
       }
       const size = parsed.kind === 'percent' ? parsed.percent : parsed.count;

@@ -20,9 +20,9 @@ export function findRisks(config: Config): readonly string[] {
       wave.gates.flatMap((gate) => (isSearchGate(gate) ? [] : [{ gate, of: `${name}, wave ${wave.name}` }])),
     ),
   );
-  const tokens = gates.flatMap(({ gate, of }) =>
+  const tokens = gates.flatMap(({ gate, of: place }) =>
     gate.tokenFile !== undefined && 'url' in gate && isReadOnTheWay(gate.url)
-      ? [`the token of gate ${gate.name} (${of}) goes to its url without TLS; write https://`]
+      ? [`the token of gate ${gate.name} (${place}) goes to its url without TLS; write https://`]
       : [],
   );
   const files = gates.flatMap(({ gate }) => [gate.tokenFile, 'urlFile' in gate ? gate.urlFile : undefined]);
@@ -89,8 +89,8 @@ function openFile(path: string): readonly string[] {
   if (process.platform === 'win32') return [];
   const mode = modeOf(path);
   if (mode === undefined || (mode & othersReadOrWrite) === 0) return [];
-  const shown = (mode & 0o777).toString(8).padStart(4, '0');
-  return [`${path} holds a secret, and every user of this machine may read or change it (mode ${shown})`];
+  const octal = (mode & 0o777).toString(8).padStart(4, '0');
+  return [`${path} holds a secret, and every user of this machine may read or change it (mode ${octal})`];
 }
 
 /** @returns undefined for a missing or unreadable file: a gate's file may appear later, and its gate reports the reason */

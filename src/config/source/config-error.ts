@@ -16,10 +16,10 @@ export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 
   constructor(problems: readonly ConfigProblem[]) {
-    const shown = problems.slice(0, problemsShownMax).map(formatProblem);
-    const hiddenCount = problems.length - shown.length;
-    if (hiddenCount > 0) shown.push(`and ${hiddenCount} more`);
-    super(shown.join('\n'));
+    const lines = problems.slice(0, problemsShownMax).map(formatProblem);
+    const hiddenCount = problems.length - lines.length;
+    if (hiddenCount > 0) lines.push(`and ${hiddenCount} more`);
+    super(lines.join('\n'));
     this.name = 'ConfigError';
     this.problems = problems;
   }

@@ -214,12 +214,12 @@ function readMembers(
     } else if (name === '<<') {
       report(key, 'merge keys (<<) are not supported; write the keys out');
     } else if (first !== undefined) {
-      const shown = keyName(name);
+      const keyText = keyName(name);
       const { line } = positionAt(startOf(first.key) ?? 0);
       report(
         key,
-        `the key ${quote(shown)} is given twice, first on line ${line}; keep one`,
-        formatPath([shown]),
+        `the key ${quote(keyText)} is given twice, first on line ${line}; keep one`,
+        formatPath([keyText]),
       );
     } else {
       members.set(name, pair);

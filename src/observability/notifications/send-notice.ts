@@ -33,7 +33,7 @@ async function post({ url, body, headers }: HttpMessage, signal: AbortSignal): P
     return resultOf(answer.status, answer.headers['retry-after']);
   } catch (error) {
     if (!(error instanceof HttpFault)) throw error;
-    return { kind: 'failed', reason: faultWords(error) };
+    return { kind: 'failed', reason: faultText(error) };
   }
 }
 
@@ -52,7 +52,7 @@ function resultOf(status: number, retryAfter: string | undefined): SendResult {
   return { kind: 'failed', reason, ...(seconds > 0 && { retryAfterMs: seconds * 1_000 }) };
 }
 
-function faultWords({ kind, cause }: HttpFault): string {
+function faultText({ kind, cause }: HttpFault): string {
   switch (kind) {
     case 'connect':
       return `no connection (${errorCodeOf(cause) ?? 'unknown error'})`;

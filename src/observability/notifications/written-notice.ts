@@ -1,5 +1,5 @@
 import { toOneLine } from '../../base/safe-text.ts';
-import { type NoticeText, noticeWords } from '../../rollout/messages/notices.ts';
+import { type NoticeText, noticeText } from '../../rollout/messages/notices.ts';
 import type { Notice } from '../../rollout/model/notice.ts';
 
 /** What every message shows beside its notice. */
@@ -21,7 +21,7 @@ export interface WrittenNotice extends NoticeText {
 const lineLengthMax = 1_000;
 
 export function writeNotice(notice: Notice, { installation, publicUrl }: NoticeOrigin): WrittenNotice {
-  const { title, cause, numbers, causes, commands } = noticeWords(notice);
+  const { title, cause, numbers, causes, commands } = noticeText(notice);
   const rollout = notice.figures?.rollout;
   const path = rollout === undefined ? '' : `#/rollouts/${encodeURIComponent(rollout)}`;
   const where = installation === undefined ? '' : `[${installation}] `;

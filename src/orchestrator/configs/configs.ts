@@ -1,5 +1,5 @@
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
-import { configWords, healthyConfigWords, settingsWords } from '../../rollout/messages/configs.ts';
+import { configText, healthyConfigText, settingsText } from '../../rollout/messages/config-texts.ts';
 import type { ConfigVersion } from '../../rollout/reload/follow-config.ts';
 import {
   type ConfigStatus,
@@ -77,17 +77,16 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     for (const [policy, status] of judged) {
       const was = before.get(policy)?.kind ?? 'agreed';
       if (was === status.kind) continue;
-      const reason = configWords(policy, status) ?? healthyConfigWords.policy(policy);
+      const reason = configText(policy, status) ?? healthyConfigText.policy(policy);
       sink.note({ event: `config.${eventOf[status.kind]}`, policy, reason });
     }
     noteSettings(compareSettings(living.settings ?? [], others));
   };
   const noteSettings = (now: SettingsDifference | undefined): void => {
-    const [before, after] = [settings, now].map((each) => each && settingsWords(each));
+    const [before, after] = [settings, now].map((each) => each && settingsText(each));
     settings = now;
     if (before === after) return;
-    if (after === undefined)
-      sink.note({ event: 'config.settingsAgree', reason: healthyConfigWords.settings });
+    if (after === undefined) sink.note({ event: 'config.settingsAgree', reason: healthyConfigText.settings });
     else sink.note({ event: 'config.settingsDiffer', reason: after });
   };
   return {

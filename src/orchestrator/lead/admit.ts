@@ -16,7 +16,7 @@ export interface AdmitParts extends ChangeRolloutParts, ChangeUpgradeParts {
 export type Admitted = 'changed' | 'stale';
 
 /** Gives free slots to collectors in one atomic write, and a job to each admitted one. `stale`: the view is outdated. */
-export async function admit(
+export async function admitCollectors(
   parts: AdmitParts,
   view: RolloutView,
   fence: Fence,

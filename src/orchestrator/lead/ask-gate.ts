@@ -5,7 +5,7 @@ import {
   askDataFlow,
   type CurrentNames,
   type DataFlowVerdict,
-  judgeDataFlow,
+  verdictOnDataFlow,
 } from '../../rollout/decision/data-flow.ts';
 import type { DataFlowRule } from '../../rollout/model/policy.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
@@ -68,7 +68,7 @@ async function measureDataFlow(
     const windowMs = flow.after.to - flow.after.from;
     const counted = await parts.gates.ask({ gate, summary, flow }, signal);
     if (counted.kind !== 'counts') return { answer: counted, ...nothing, windowMs };
-    return { ...judgeDataFlow(upgrades, counted, names), windowMs };
+    return { ...verdictOnDataFlow(upgrades, counted, names), windowMs };
   };
   const first = await count();
   let { answer, silent, windowMs } = first;

@@ -12,19 +12,19 @@ const statesOf = { withdrawn: notStartedStates, abandoned: runningStates } as co
 /**
  * Withdraws or abandons upgrades of a rollout. Level-triggered: a leader ends nothing if the rollout has changed since the
  * decision, or if another leader has followed. The next decision requests the remaining upgrades.
- * @param of `fence` of the leader that decided it; absent if an operator asked for it, which applies in any case
+ * @param ending `fence` of the leader that decided it; absent if an operator asked for it, which applies in any case
  */
 export async function endUpgrades(
   parts: ChangeRolloutParts & ChangeUpgradeParts,
   rollout: Rollout,
-  of: {
+  ending: {
     readonly kind: keyof typeof statesOf;
     readonly reason: UpgradeReason;
     readonly fence?: Fence;
   },
   signal?: AbortSignal,
 ): Promise<'done'> {
-  const { kind, reason, fence } = of;
+  const { kind, reason, fence } = ending;
   const guard = fence === undefined ? {} : { rolloutRev: rollout.rev, fence };
   for (const state of statesOf[kind]) {
     if (signal?.aborted === true) break;

@@ -5,7 +5,7 @@ import { findOrphans } from '../configs/find-orphans.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { Fence, LeaderLease } from '../ports/leader.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
-import { type WatchParts, watch } from '../watch/watch-fleet.ts';
+import { type WatchParts, watchFleet } from '../watch/watch-fleet.ts';
 import { packHistory } from './pack-history.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
 
@@ -75,7 +75,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
       parts,
       fence,
       isFirst ? 0 : isDeliveryDue ? overdueMs : Number.POSITIVE_INFINITY,
-      () => parts.backgroundTasks.run('watch', (stopping) => watch(parts, () => leading, stopping)),
+      () => parts.backgroundTasks.run('watch', (stopping) => watchFleet(parts, () => leading, stopping)),
       signal,
     );
     const waitMs = Math.min(checkEveryMs, Math.max(passGapMs, wakeAt - parts.clock.now()));

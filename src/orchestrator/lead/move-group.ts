@@ -46,7 +46,7 @@ export async function moveGroup(
     if (changes.length === 0) return finish(parts, rollout.id, label);
     for (let from = 0; from < changes.length; from += changesPerWrite) {
       const some = changes.slice(from, from + changesPerWrite);
-      const saves = some.map((change) => ({ ...change, tripAbove: null }));
+      const saves = some.map((change) => ({ ...change, brakeAbove: null }));
       await store.saveUpgrades(rollout.id, saves, { fence });
     }
   }

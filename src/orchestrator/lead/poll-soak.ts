@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import { assessSoak } from '../../rollout/decision/soak.ts';
-import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
+import { implausibleText } from '../../rollout/messages/stop-causes.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { collectorsPerPage } from '../../rollout/readings/reading-period.ts';
@@ -158,6 +158,6 @@ async function readRows(parts: SoakPollParts, rollout: Rollout, signal: AbortSig
   const rows = collectors.map(
     ({ id, build, alive, lastSeenAlive = null }) => [id, { build, alive, lastSeenAlive, serviceAt }] as const,
   );
-  const refusal = verdict.kind === 'plausible' ? undefined : implausibleWords(verdict.why);
+  const refusal = verdict.kind === 'plausible' ? undefined : implausibleText(verdict.why);
   return { rows: new Map(rows), refusal };
 }

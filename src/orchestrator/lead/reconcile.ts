@@ -5,7 +5,7 @@ import type { Action } from '../../rollout/decision/decision.ts';
 import { isStorable } from '../../rollout/decision/evolve-rollout.ts';
 import { limitQueued } from '../../rollout/decision/queue-room.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
-import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
+import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
 import { formatAttributes } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { BreachCause } from '../../rollout/model/stop-cause.ts';
@@ -13,7 +13,7 @@ import type { BackgroundTasks, Fence } from '../ports/leader.ts';
 import { saveRolloutFact, waitForLeavingCreates } from '../records/change-rollout.ts';
 import { loadRolloutView, withSharedAttribute } from '../records/read-records.ts';
 import { checkInventory } from '../watch/judge-inventory.ts';
-import { type AdmitParts, type Admitted, admit } from './admit.ts';
+import { type AdmitParts, type Admitted, admitCollectors } from './admit.ts';
 import { type AskGateParts, askGate } from './ask-gate.ts';
 import { endUpgrades } from './end-upgrades.ts';
 import { moveGroup } from './move-group.ts';
@@ -105,8 +105,8 @@ const executors: Executors = {
     backgroundTask(pass, `gate/${wave}/${gate}`, ({ parts, view }, signal) =>
       askGate(parts, view, { wave, gate }, signal),
     ),
-  hold: (pass, { do: _do, cause, ...of }) =>
-    stop(pass, { kind: 'held', at: nowOf(pass), reason: cause, ...of }),
+  hold: (pass, { do: _do, cause, ...details }) =>
+    stop(pass, { kind: 'held', at: nowOf(pass), reason: cause, ...details }),
   breach,
   isolate: (pass, { strata }) => {
     const at = nowOf(pass);
@@ -131,7 +131,7 @@ const executors: Executors = {
     backgroundTask(pass, 'inventory', ({ parts, view }, signal) => checkInventory(parts, view, signal)),
   setBrake: (pass) => save(pass, { kind: 'brakeSet', at: nowOf(pass) }),
   liftBrake: (pass) => save(pass, { kind: 'brakeLifted', at: nowOf(pass) }),
-  admit: ({ parts, view, fence }, action) => admit(parts, view, fence, action),
+  admit: ({ parts, view, fence }, action) => admitCollectors(parts, view, fence, action),
   deliver: async ({ parts, view }, { collectorIds }) => {
     await parts.queue.bringForward(view.rollout.id, collectorIds);
     return 'unchanged';
@@ -184,7 +184,7 @@ async function breach(pass: Pass, action: Extract<Action, { do: 'breach' }>): Pr
   const { targetBuild } = view.rollout.plan;
   const at = nowOf(pass);
   if (holdsBuild && view.buildHold === null) {
-    const hold = { build: targetBuild, by: 'daemon', reason: `${id}, ${rolloutReasonWords(cause)}`, at };
+    const hold = { build: targetBuild, by: 'daemon', reason: `${id}, ${rolloutReasonText(cause)}`, at };
     if ((await parts.register.holdBuild(hold)) === 'held') {
       const { by } = hold;
       const entry = { event: 'build.held', subject: targetBuild, by, reason: hold.reason, at } as const;

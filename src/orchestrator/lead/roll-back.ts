@@ -1,10 +1,10 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
-import { total } from '../../rollout/decision/assess.ts';
+import { countUpgradesIn } from '../../rollout/decision/assess.ts';
 import { recheckInventoryMs, rollbackContinuesAt } from '../../rollout/decision/implausible-inventory.ts';
-import { rollbackPlannedWords } from '../../rollout/messages/events.ts';
-import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
+import { rollbackPlannedText } from '../../rollout/messages/event-texts.ts';
+import { implausibleText } from '../../rollout/messages/stop-causes.ts';
 import { isImplausibleTooLong } from '../../rollout/model/assess-inventory.ts';
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
 import { type LeftBehind, leftBehind, notRolledBack } from '../../rollout/model/left-behind.ts';
@@ -90,7 +90,7 @@ export async function beginRollback(
     event: 'rollout.planned',
     policy: rollout.policy.name,
     rollout: id,
-    reason: rollbackPlannedWords(rollout.id, { toRollBack: toRollBack.length, left }),
+    reason: rollbackPlannedText(rollout.id, { toRollBack: toRollBack.length, left }),
     by: 'daemon',
   } as const;
   // Another rollback of the policy is active.
@@ -205,7 +205,7 @@ async function findUpgraded(
     if (verdict.why.kind === 'empty' || !isOver)
       return {
         kind: 'inconclusive',
-        reason: implausibleWords(verdict.why),
+        reason: implausibleText(verdict.why),
         isNew: rollout.inventory.implausible?.why.kind !== verdict.why.kind,
       };
   }
@@ -248,7 +248,7 @@ function failed(parts: RollbackParts, rollout: Rollout, detail: string): 'again'
 /**
  * Divides upgraded collectors into those that can be rolled back and those that cannot, with the reasons. The preview of a
  * rollback and its plan both use it.
- * @param of the policy that upgraded them, and the offered builds
+ * @param context the policy that upgraded them, and the offered builds
  */
 export async function divideUpgraded(
   parts: Pick<RollbackParts, 'store' | 'register' | 'claims'>,
@@ -281,10 +281,14 @@ async function leftBehindBy(
   );
   return [
     ...rollout.rollback.leftBehind,
-    ...notRolledBack({ kind: 'failed', rollback: rollout.id }, total(counted, isFailed), failed ?? []),
+    ...notRolledBack(
+      { kind: 'failed', rollback: rollout.id },
+      countUpgradesIn(counted, isFailed),
+      failed ?? [],
+    ),
     ...notRolledBack(
       { kind: 'withdrawn', rollback: rollout.id },
-      total(counted, (state) => state === 'withdrawn'),
+      countUpgradesIn(counted, (state) => state === 'withdrawn'),
       withdrawn ?? [],
     ),
   ];

@@ -41,7 +41,7 @@ const judgeEveryMs: DurationMs = 10_000;
  * an outage of Redis prevented.
  * @param judged of earlier passes: a rollout without a change since then is not judged again each time
  */
-export async function announce(parts: AnnounceParts, judged: JudgedRollouts = new Map()): Promise<void> {
+export async function announceDue(parts: AnnounceParts, judged: JudgedRollouts = new Map()): Promise<void> {
   const { outbox, clock, policies, store } = parts;
   const now = clock.now();
   // Read before the rollouts: a write with this mark never covers less than an earlier one.
@@ -130,15 +130,16 @@ async function announceRollout(
 /** @returns false if another daemon has written meanwhile */
 async function write(
   { outbox, queue, receivers, sink }: AnnounceParts,
-  of: AnnouncedOf,
+  announcement: AnnouncedOf,
   before: { readonly announced: unknown; readonly mark: string } | undefined,
   notices: readonly Notice[],
 ): Promise<boolean> {
-  if (notices.length === 0 && JSON.stringify(before?.announced) === JSON.stringify(of.announced)) return true;
+  if (notices.length === 0 && JSON.stringify(before?.announced) === JSON.stringify(announcement.announced))
+    return true;
   const messages = notices.flatMap((notice) =>
     receiversOf(notice, receivers).map(({ name }) => ({ receiver: name, notice })),
   );
-  const result = await outbox.write(of, before?.mark ?? null, messages);
+  const result = await outbox.write(announcement, before?.mark ?? null, messages);
   if (result === 'stale') return false;
   if (result.pushedOut > 0) sink.note({ event: 'notification.pushedOut', messages: result.pushedOut });
   await queue.wake([...new Set(messages.map(({ receiver }) => receiver))]);
@@ -155,7 +156,7 @@ export async function announceAndDrain(
   signal: AbortSignal,
 ): Promise<void> {
   const { outbox, receivers, clock } = parts;
-  await announce(parts);
+  await announceDue(parts);
   const giveUpAt = clock.now() + withinMs;
   while (!signal.aborted && clock.now() < giveUpAt) {
     const [waited, failures] = [await outbox.receivers(), await outbox.readFailures()];
@@ -180,7 +181,7 @@ export async function keepAnnouncing(
   while (!signal.aborted) {
     try {
       if (parts.isLeading()) {
-        await announce(parts, judged);
+        await announceDue(parts, judged);
         if (Math.abs(clock.now() - wokenAt) >= wakeEveryMs) {
           wokenAt = clock.now();
           const waited = await outbox.receivers();

@@ -26,7 +26,11 @@ const restMaxMs: DurationMs = 5 * 60_000;
  * Sends the next waiting message of a receiver. Over all daemons, one job for each receiver does this, which keeps messages
  * in order. After a crash between sending and removing, the message is sent again with the same id.
  */
-export async function deliver(parts: DeliverParts, name: string, signal: AbortSignal): Promise<StepOutcome> {
+export async function deliverNext(
+  parts: DeliverParts,
+  name: string,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
   const { outbox, clock, sink } = parts;
   // The receiver belongs to another config. The leader wakes a daemon that has it.
   const receiver = parts.receivers.find((each) => each.name === name);

@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import { total } from '../../rollout/decision/assess.ts';
+import { countUpgradesIn } from '../../rollout/decision/assess.ts';
 import { isForeign } from '../../rollout/model/account.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -7,8 +7,8 @@ import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { failedStates, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { makeFailureFilter, summarizeFailed } from '../../rollout/status/failure-filter.ts';
 import { isAsShown, shownOf } from '../../rollout/status/preview-rollback.ts';
+import { judgeVerb, type VerbJudgement, verbTraits } from '../../rollout/verbs/judge-verb.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
-import { judgeVerb, type VerbJudgement, verbTraits } from '../../rollout/verbs/verbs.ts';
 import { type FollowConfigsParts, followRollout } from '../configs/follow-configs.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import { changeRollout, stopRollout } from '../records/change-rollout.ts';
@@ -16,7 +16,7 @@ import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.
 import { listAllUpgrades, loadRolloutSummary } from '../records/read-records.ts';
 import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
 import type { VerbRequest } from './operations.ts';
-import { showRollback } from './preview-rollback.ts';
+import { showRollback } from './show-rollback.ts';
 
 export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
   /** Default: every rollout belongs to this account. */
@@ -45,16 +45,16 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
     const confirmed = await confirmRollback(parts, request);
     if (confirmed !== undefined && confirmed.kind !== 'confirmed') return confirmed;
     if (isReopening(rollout, request)) await adoptLimits(parts, rollout);
-    const judge = (current: RolloutView) => judgeVerb(current, request, contextOf(parts, request));
+    const judgementOn = (current: RolloutView) => judgeVerb(current, request, contextOf(parts, request));
     const factOf = (current: RolloutView) => {
-      const judgement = judge(current);
+      const judgement = judgementOn(current);
       return judgement.kind === 'change' ? judgement.fact : undefined;
     };
     // After a verb that stops creates, no further create may be sent (P4).
     const change = verbTraits[request.verb].stopsCreates ? stopRollout : changeRollout;
     const view = await change(parts, request.rolloutId, request.by, factOf);
     if (view === undefined) return undefined;
-    const judgement = judge(view);
+    const judgement = judgementOn(view);
     if (judgement.kind === 'refused') return judgement;
     if (confirmed !== undefined) await noteLeftBehind(parts, request.rolloutId, confirmed.left);
     if (request.verb !== 'retry') return judgement;
@@ -181,7 +181,7 @@ async function retryFailed(
   if (view === undefined) return undefined;
   const judgement = judgeVerb(view, request, contextOf(parts, request));
   if (judgement.kind === 'refused') return judgement;
-  let changed = view.rollout.endedAt === null ? 0 : total(view, (state) => state === 'retrying');
+  let changed = view.rollout.endedAt === null ? 0 : countUpgradesIn(view, (state) => state === 'retrying');
   const why = { kind: 'retryAsked', by, words: reason } as const;
   const isMeant = failureClass === undefined ? () => true : makeFailureFilter(failureClass);
   const unmatched: Upgrade[] = [];

@@ -1,7 +1,7 @@
 import { namesShown } from '../../base/names.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
-import { driftWords } from '../../rollout/messages/plans.ts';
+import { driftText } from '../../rollout/messages/plans.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import { indexOfStratum } from '../../rollout/model/plan-groups.ts';
 import type { HeldStratum, PlanDrift, Rollout } from '../../rollout/model/rollout.ts';
@@ -67,7 +67,7 @@ export async function refuseApproval(
     event: 'rollout.drifted',
     policy: policy.name,
     rollout: id,
-    reason: driftWords(drift),
+    reason: driftText(drift),
     by: 'daemon',
   } as const;
   const saved = await parts.store.replan({ ...frozen, rollout: renewed, events: [event] }, rollout.rev);

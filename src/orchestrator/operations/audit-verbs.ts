@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/time.ts';
 import type { AuditEvent } from '../../base/vocabulary.ts';
-import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { VerbRequest } from './operations.ts';
 

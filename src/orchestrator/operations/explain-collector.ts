@@ -1,6 +1,6 @@
 import { nearestNames } from '../../base/names.ts';
 import type { Explanation, PastUpgrade } from '../../contract/admin/collector-explanation.ts';
-import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
+import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
@@ -20,7 +20,7 @@ import {
   findLongOutage,
   findPlannedCollector,
   namesNear,
-} from './find-collector.ts';
+} from './find-planned-collector.ts';
 import type { ExplainResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 
@@ -92,8 +92,8 @@ async function explainFound(parts: OperationsParts, found: Found): Promise<Expla
         loadRecords(parts, policy.name, id),
         findActive(parts, policy.name, id),
       ]);
-      const of = { asking: { ...found, builds }, records, found: active };
-      return { explanation: await explainFor(parts, policy, of), records };
+      const known = { asking: { ...found, builds }, records, found: active };
+      return { explanation: await explainFor(parts, policy, known), records };
     }),
   );
   const explanations = byPolicy.map(({ explanation }) => explanation);
@@ -141,7 +141,7 @@ function pastUpgrade({ rollout, upgrade }: KeptRecord, explained: string | null)
       fromBuild,
       toBuild,
       at: 'endedAt' in upgrade.progress ? upgrade.progress.endedAt : null,
-      reason: upgradeWords(upgrade),
+      reason: upgradeText(upgrade),
       attempts: attemptsOf(upgrade),
     },
   ];
@@ -203,13 +203,13 @@ async function explainFor(
 async function explainOutside(
   parts: OperationsParts,
   policy: Policy,
-  of: {
+  known: {
     readonly asking: Asking;
     readonly records: readonly KeptRecord[];
     readonly view: RolloutView | undefined;
   },
 ) {
-  const { asking, records, view } = of;
+  const { asking, records, view } = known;
   const asked = await asking.ask();
   if (asked.kind !== 'found') {
     const why =
@@ -263,8 +263,10 @@ async function targetOf(
     return { kind: 'chosen', build: rollout.plan.targetBuild };
   const builds = await asking.builds();
   if (builds === null) return null;
-  const of = { policy, history: [], at: parts.clock.now() };
-  const { seen, held } = await makePlanMemory(parts, of).recallBuilds(builds.map(({ version }) => version));
+  const scope = { policy, history: [], at: parts.clock.now() };
+  const { seen, held } = await makePlanMemory(parts, scope).recallBuilds(
+    builds.map(({ version }) => version),
+  );
   return chooseTarget(policy.target, builds, seen, held);
 }
 

@@ -10,7 +10,7 @@ import {
 import { findStratum } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, UnreadableRecord } from '../../rollout/model/rollout.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
-import { askForCollector, findPlannedCollector, namesNear } from './find-collector.ts';
+import { askForCollector, findPlannedCollector, namesNear } from './find-planned-collector.ts';
 import type { HoldResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 

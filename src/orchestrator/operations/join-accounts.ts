@@ -6,7 +6,7 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { isRolloutId, parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { RolloutsPage } from '../ports/rollout-store.ts';
 import type { ExplainResult, HoldResult, Operations, RolloutStatusPage } from './operations.ts';
-import type { ReloadPreviewResult, ReloadResult } from './reload.ts';
+import type { ReloadPreviewResult, ReloadResult } from './reload-config.ts';
 
 /** The operations of one account. */
 export interface AccountOperations {
@@ -130,8 +130,8 @@ async function pageAll(
   );
   const rollouts = newestFirst(pages.flatMap((page) => page?.rollouts ?? []));
   const isMore = rollouts.length > limit || pages.some((page) => (page?.next ?? null) !== null);
-  const shown = rollouts.slice(0, limit);
-  return { rollouts: shown, next: isMore ? (shown.at(-1)?.id ?? null) : null };
+  const first = rollouts.slice(0, limit);
+  return { rollouts: first, next: isMore ? (first.at(-1)?.id ?? null) : null };
 }
 
 /** A page of one account with rollouts older than one of another account. */
@@ -210,10 +210,10 @@ function joinReloads(results: readonly ReloadResult[]): ReloadResult {
 }
 
 function joinPreviews(results: readonly ReloadPreviewResult[]): ReloadPreviewResult {
-  const shown = results.flatMap((result) => (result.kind === 'refused' ? [] : [result]));
+  const previews = results.flatMap((result) => (result.kind === 'refused' ? [] : [result]));
   const refused = results.find((result) => result.kind === 'refused');
   if (refused !== undefined) return refused;
-  return { kind: 'shown', ...joinChanges(shown), configs: shown.flatMap(({ configs }) => configs) };
+  return { kind: 'shown', ...joinChanges(previews), configs: previews.flatMap(({ configs }) => configs) };
 }
 
 function joinChanges(changes: readonly ReloadChanges[]): ReloadChanges {

@@ -1,6 +1,6 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import type { PolicyStatuses } from '../../contract/admin/policies.ts';
-import { settingsWords } from '../../rollout/messages/configs.ts';
+import { settingsText } from '../../rollout/messages/config-texts.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd } from '../../rollout/model/rollout.ts';
 import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
@@ -36,7 +36,7 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
   const difference = parts.configs?.settings();
   return {
     orphans,
-    ...(difference !== undefined && { configDifference: settingsWords(difference) }),
+    ...(difference !== undefined && { configDifference: settingsText(difference) }),
     policies: parts.policies.map((policy) => {
       const own = entries.filter((entry) => entry.policy === policy);
       const last = latestScan(own);

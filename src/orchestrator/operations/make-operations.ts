@@ -1,5 +1,5 @@
 import type { ApiBudgetStatus, RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { refusalWords } from '../../rollout/messages/refusals.ts';
+import { refusalText } from '../../rollout/messages/refusal-texts.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
@@ -11,14 +11,14 @@ import { loadRolloutSummary, withSharedAttribute } from '../records/read-records
 import { writeReports } from '../report/write-reports.ts';
 import { makeApplyVerb } from './apply-verb.ts';
 import { auditVerb } from './audit-verbs.ts';
+import { holdSubjects, listHolds, releaseSubjects } from './change-holds.ts';
 import { explainCollector, explainPlanned } from './explain-collector.ts';
-import { hold, listHolds, release } from './holds.ts';
 import { listPolicies } from './list-policies.ts';
 import type { EventFilter, Refused, RolloutOperations, VerbResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
-import { showRollback } from './preview-rollback.ts';
 import { searchUpgrades } from './search-upgrades.ts';
 import { makeShowCourse } from './show-course.ts';
+import { showRollback } from './show-rollback.ts';
 
 /** Makes the operator's reads and verbs from store and register. They work on every daemon, leader or not. */
 export function makeOperations(parts: OperationsParts): RolloutOperations {
@@ -67,8 +67,8 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       return events.filter(makeEventMatcher(filter)).slice(0, limit);
     },
     previewRollback: async (rolloutId) => {
-      const shown = await showRollback(parts, rolloutId);
-      return shown.kind === 'refused' ? refused(shown.refusal) : shown;
+      const preview = await showRollback(parts, rolloutId);
+      return preview.kind === 'refused' ? refused(preview.refusal) : preview;
     },
     apply: async (request) => {
       const judgement = await applyVerb(request);
@@ -79,8 +79,8 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       if (status === undefined) return { kind: 'unknownRollout' };
       return { kind: judgement.kind === 'change' ? 'done' : 'unchanged', status } satisfies VerbResult;
     },
-    hold: (request) => hold(parts, request),
-    release: (request) => release(parts, request),
+    hold: (request) => holdSubjects(parts, request),
+    release: (request) => releaseSubjects(parts, request),
     listHolds: () => listHolds(parts),
     readAudit: (limit) => parts.register.readAudit(limit),
     explain: (collector) => explainCollector(parts, collector),
@@ -90,7 +90,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
 
 /** A refusal with its sentence. */
 function refused(refusal: Refusal): Refused {
-  return { kind: 'refused', refusal, reason: refusalWords(refusal) };
+  return { kind: 'refused', refusal, reason: refusalText(refusal) };
 }
 
 /** Matches a whole name (`wave.passed`), or the beginning of one of its parts: `abort` finds `rollout.aborted`. */

@@ -11,10 +11,10 @@ import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { ReportFormat } from '../../rollout/report/write-report.ts';
+import type { AskedVerb } from '../../rollout/verbs/judge-verb.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
-import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
 import type { RolloutsPage, UpgradePage } from '../ports/rollout-store.ts';
-import type { ReloadPreviewResult, ReloadResult } from './reload.ts';
+import type { ReloadPreviewResult, ReloadResult } from './reload-config.ts';
 import type { FoundUpgrades, UpgradeSearch } from './search-upgrades.ts';
 import type { StartPreviewResult, StartRequest, StartResult } from './start-policy.ts';
 

@@ -1,7 +1,7 @@
 import { keepLatest } from '../../base/keep-latest.ts';
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutCourse } from '../../contract/admin/course.ts';
-import { describeCourse } from '../../rollout/status/course.ts';
+import { describeCourse } from '../../rollout/status/describe-course.ts';
 import { eventsKeptMax, eventsReadMax } from '../ports/rollout-store.ts';
 import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
 

@@ -4,10 +4,10 @@ import type { StartPreview } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { VerbBody } from '../../contract/admin/verb-body.ts';
 import { assessCalendar } from '../../rollout/calendar/calendar.ts';
-import { closedWords } from '../../rollout/messages/blockers.ts';
+import { closedText } from '../../rollout/messages/blockers.ts';
 import { showLeftOut } from '../../rollout/messages/exclusions.ts';
-import { otherPlanWords } from '../../rollout/messages/plans.ts';
-import { type ScanResult, scanWords } from '../../rollout/messages/scans.ts';
+import { otherPlanText } from '../../rollout/messages/plans.ts';
+import { type ScanResult, scanText } from '../../rollout/messages/scans.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
@@ -54,7 +54,7 @@ export function makeStartPolicy(parts: StartPolicyParts): {
       const result = await startRollout(parts, policy, request);
       if (result.kind === 'drifted') {
         const now = previewOf(policy, result.plan, clock.now());
-        return { kind: 'refused', reason: otherPlanWords(request.planHash, now) };
+        return { kind: 'refused', reason: otherPlanText(request.planHash, now) };
       }
       if (result.kind !== 'started') return notStarted(result);
       const { by, reason } = request;
@@ -83,12 +83,12 @@ function previewOf(policy: Policy, plan: Plan, now: EpochMs): StartPreview {
 
 function startWindowOf(policy: Policy, now: EpochMs): StartPreview['window'] {
   const { isOpen, until, closedBy } = assessCalendar(policy, policy.timeZone, now);
-  return { isOpen, until, reason: closedWords(closedBy) };
+  return { isOpen, until, reason: closedText(closedBy) };
 }
 
 function notStarted(result: ScanResult): NotStarted {
   const isAnswered = result.kind !== 'failed' || result.why.kind === 'shortInventory';
-  return { kind: isAnswered ? 'refused' : 'unavailable', reason: scanWords(result) };
+  return { kind: isAnswered ? 'refused' : 'unavailable', reason: scanText(result) };
 }
 
 function unknownPolicy(name: string, rollouts: readonly Policy[]): NotStarted {

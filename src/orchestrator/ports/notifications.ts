@@ -48,7 +48,7 @@ export interface Outbox {
    * @returns `stale` if another daemon was faster, and nothing was written; else how many messages were dropped for lack of room
    */
   write(
-    of: AnnouncedOf,
+    announcement: AnnouncedOf,
     mark: string | null,
     messages: ReadonlyArray<{ readonly receiver: string; readonly notice: Notice }>,
   ): Promise<'stale' | { readonly pushedOut: number }>;

@@ -174,7 +174,7 @@ export interface RolloutStore {
    */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[]>;
   /** Records in order of their end, the latest first; retrying ones by due instant. The cost does not grow with the plan. */
-  listMissed(rolloutId: string, of: MissedPage): Promise<readonly Upgrade[]>;
+  listMissed(rolloutId: string, page: MissedPage): Promise<readonly Upgrade[]>;
   /** Up to `limit` records with a due instant, except retries: the earliest due first. */
   listDue(rolloutId: string, limit: number): Promise<readonly Upgrade[]>;
   /**
@@ -202,13 +202,13 @@ export interface RolloutStore {
     retries: ReadonlyArray<{ readonly collectorId: number; readonly lane: number }>,
   ): Promise<void>;
   /**
-   * Saves changes of one rollout in one write; a record that has changed is left out. `tripAbove`: if a change raises the
+   * Saves changes of one rollout in one write; a record that has changed is left out. `brakeAbove`: if a change raises the
    * wave's weighted failures above it, the brake is set in the same write, and no create is sent after it.
    * @returns the collectors saved; none if the guard does not hold
    */
   saveUpgrades(
     rolloutId: string,
-    changes: ReadonlyArray<UpgradeChange & { readonly tripAbove: number | null }>,
+    changes: ReadonlyArray<UpgradeChange & { readonly brakeAbove: number | null }>,
     guard: SaveGuard,
   ): Promise<readonly number[]>;
   /**

@@ -32,13 +32,13 @@ export async function changeRollout(
   parts: ChangeRolloutParts,
   rolloutId: string,
   by: string,
-  judge: (view: RolloutView) => RolloutFact | undefined,
+  factOf: (view: RolloutView) => RolloutFact | undefined,
 ): Promise<RolloutView | undefined> {
   for (let conflict = 0; conflict < conflictsMax; conflict += 1) {
     const now = parts.clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
-    const fact = judge(view);
+    const fact = factOf(view);
     if (fact === undefined || !isStorable(view.rollout, fact)) return view;
     if ((await saveRolloutFact(parts, view.rollout, fact, by, null)) === 'saved') return view;
   }
@@ -54,18 +54,19 @@ export async function stopRollout(
   parts: ChangeRolloutParts,
   rolloutId: string,
   by: string,
-  judge: (view: RolloutView) => RolloutFact | undefined,
+  factOf: (view: RolloutView) => RolloutFact | undefined,
 ): Promise<RolloutView | undefined> {
   for (let undone = 0; undone < conflictsMax; undone += 1) {
-    const before = await changeRollout(parts, rolloutId, by, judge);
+    const before = await changeRollout(parts, rolloutId, by, factOf);
     if (before === undefined) return undefined;
-    const fact = judge(before);
+    const fact = factOf(before);
     await waitForLeavingCreates(parts, rolloutId);
     if (fact === undefined || !isStorable(before.rollout, fact)) return before;
     const now = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
     if (now === undefined) return before;
     const savedRev = before.rollout.rev + 1;
-    const isUndone = now.rollout.rev < savedRev || (now.rollout.rev === savedRev && judge(now) !== undefined);
+    const isUndone =
+      now.rollout.rev < savedRev || (now.rollout.rev === savedRev && factOf(now) !== undefined);
     if (!isUndone) return before;
   }
   throw new Error(`the stop of rollout ${rolloutId} was undone ${conflictsMax} times`);

@@ -1,5 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { tripAbove } from '../../rollout/decision/assess.ts';
+import { brakeAbove } from '../../rollout/decision/assess.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { holdsSlot, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { evolve } from '../../rollout/upgrade/evolve.ts';
@@ -80,7 +80,7 @@ async function recordSome(
   for (let conflict = 0; conflict < conflictsMax && open.length > 0; conflict += 1) {
     const changes = open.flatMap(({ upgrade, fact }) => {
       const change = changeOf(parts, rollout, upgrade, fact);
-      return change.after === upgrade ? [] : [{ ...change, tripAbove: tripAboveOf(rollout, upgrade) }];
+      return change.after === upgrade ? [] : [{ ...change, brakeAbove: brakeAboveOf(rollout, upgrade) }];
     });
     if (changes.length === 0) break;
     const saved = new Set(await parts.store.saveUpgrades(rollout.id, changes, guard));
@@ -149,9 +149,9 @@ export function changeOf(
   return { before, after, events: describeUpgradeChange(rollout, before, after, fact) };
 }
 
-/** The weighted failures beyond which this upgrade's wave trips; null when its wave is unknown. */
-function tripAboveOf(rollout: Rollout, upgrade: Upgrade): number | null {
+/** The weighted failures beyond which this upgrade's wave is braked; null when its wave is unknown. */
+function brakeAboveOf(rollout: Rollout, upgrade: Upgrade): number | null {
   const wave = rollout.waves[upgrade.identity.wave];
   const rule = rollout.policy.waves[upgrade.identity.wave];
-  return wave === undefined || rule === undefined ? null : tripAbove(wave, rule);
+  return wave === undefined || rule === undefined ? null : brakeAbove(wave, rule);
 }

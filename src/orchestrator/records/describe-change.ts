@@ -1,18 +1,18 @@
 import { assertNever } from '../../base/assert.ts';
 import { isCleared } from '../../rollout/decision/evolve-rollout.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
-import { tiedWords } from '../../rollout/messages/accounts.ts';
-import { differenceWords } from '../../rollout/messages/configs.ts';
+import { tiedText } from '../../rollout/messages/account-texts.ts';
+import { differenceText } from '../../rollout/messages/config-texts.ts';
 import {
-  clearedWords,
-  eventReasonWords,
-  gateChangeWords,
-  inventoryTrustedWords,
-  releasedWords,
-} from '../../rollout/messages/events.ts';
-import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
-import { heldWords } from '../../rollout/messages/stratum-reasons.ts';
-import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
+  clearedText,
+  eventReasonText,
+  gateChangeText,
+  inventoryTrustedText,
+  releasedText,
+} from '../../rollout/messages/event-texts.ts';
+import { implausibleText } from '../../rollout/messages/stop-causes.ts';
+import { heldText } from '../../rollout/messages/stratum-reasons.ts';
+import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';
 import type { RolloutEvent, RolloutEventName } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { isEnd, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
@@ -56,7 +56,7 @@ export function describeUpgradeChange(
 function causeOf(upgrade: Upgrade): Pick<RolloutEvent, 'reason' | 'reasonKind'> {
   if (upgrade.progress.state === 'queued') return { reason: upgrade.progress.refused?.detail ?? '' };
   const reason = reasonOf(upgrade);
-  return { reason: upgradeWords(upgrade), ...(reason === undefined ? {} : { reasonKind: reason.kind }) };
+  return { reason: upgradeText(upgrade), ...(reason === undefined ? {} : { reasonKind: reason.kind }) };
 }
 
 /** The class (DESIGN §4) of the failure that ended an attempt. */
@@ -86,15 +86,15 @@ export function describeRolloutChange(
   const change = changeEventOf(before, after, fact);
   if (change === undefined) return [];
   const wave = 'wave' in fact ? before.waves[fact.wave]?.name : undefined;
-  const given =
-    'reason' in fact ? { reason: eventReasonWords(fact.reason), ...kindOf(fact.reason) } : { reason: '' };
+  const reasonFields =
+    'reason' in fact ? { reason: eventReasonText(fact.reason), ...kindOf(fact.reason) } : { reason: '' };
   return [
     {
       at: fact.at,
       policy: after.policy.name,
       rollout: after.id,
       by,
-      ...given,
+      ...reasonFields,
       ...change,
       ...(wave === undefined ? {} : { wave }),
     },
@@ -147,31 +147,31 @@ function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): Chan
     case 'gateAnswered':
       return gateEventOf(before, fact);
     case 'strataHeld':
-      return { event: 'stratum.held', reason: heldWords(fact.strata), ...kindOf(fact.strata[0]?.reason) };
+      return { event: 'stratum.held', reason: heldText(fact.strata), ...kindOf(fact.strata[0]?.reason) };
     case 'groupHeld':
-      return { event: 'stratum.held', reason: heldWords([fact.held]), ...kindOf(fact.held.reason) };
+      return { event: 'stratum.held', reason: heldText([fact.held]), ...kindOf(fact.held.reason) };
     case 'groupMoved': {
       const cleared = before.strata.held.filter((held) => isCleared(held, fact.view));
       if (cleared.length === 0) return undefined;
-      return { event: 'stratum.released', reason: clearedWords(cleared, fact.label) };
+      return { event: 'stratum.released', reason: clearedText(cleared, fact.label) };
     }
     case 'stratumReleased': {
       const { label, reason } = fact;
-      return { event: 'stratum.released', reason: releasedWords(label, reason), reasonKind: reason.kind };
+      return { event: 'stratum.released', reason: releasedText(label, reason), reasonKind: reason.kind };
     }
     case 'accountTied':
-      return { event: 'rollout.tied', reason: tiedWords(fact) };
+      return { event: 'rollout.tied', reason: tiedText(fact) };
     case 'policyChanged':
-      return { event: 'rollout.policyChanged', reason: differenceWords(fact.differences) };
+      return { event: 'rollout.policyChanged', reason: differenceText(fact.differences) };
     case 'inventoryImplausible': {
       // Changed figures of the same problem are no new event.
       if (before.inventory.implausible !== null) return undefined;
       const { why } = fact.reading;
-      return { event: 'inventory.implausible', reason: implausibleWords(why), reasonKind: why.kind };
+      return { event: 'inventory.implausible', reason: implausibleText(why), reasonKind: why.kind };
     }
     case 'inventoryTrusted':
       if (before.inventory.implausible === null) return undefined;
-      return { event: 'inventory.trusted', reason: inventoryTrustedWords };
+      return { event: 'inventory.trusted', reason: inventoryTrustedText };
     case 'held':
     case 'paused':
     case 'aborted':
@@ -193,7 +193,7 @@ function gateEventOf(
   const { verdict, detail } = answers;
   if (before.waves[wave]?.gates[gate]?.verdict === verdict) return undefined;
   const name = before.policy.waves[wave]?.gates[gate]?.name ?? '';
-  return { event: 'gate.changed', reason: gateChangeWords(name, verdict, detail), reasonKind: verdict };
+  return { event: 'gate.changed', reason: gateChangeText(name, verdict, detail), reasonKind: verdict };
 }
 
 function taskIdOf(upgrade: Upgrade): string | undefined {

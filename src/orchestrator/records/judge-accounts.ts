@@ -1,6 +1,6 @@
 import { runAtOnce } from '../../base/steps.ts';
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
-import { accountWords } from '../../rollout/messages/accounts.ts';
+import { accountText } from '../../rollout/messages/account-texts.ts';
 import {
   type AccountMark,
   type AccountStatus,
@@ -68,7 +68,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
   const isDue = (rolloutId: string): boolean => (judged.get(rolloutId)?.againAt ?? 0) <= clock.now();
   const known = ({ id }: Rollout): AccountStatus => judged.get(id)?.status ?? notCompared;
 
-  const judge = async (rollout: Rollout, signal?: AbortSignal): Promise<AccountStatus> => {
+  const compareAccount = async (rollout: Rollout, signal?: AbortSignal): Promise<AccountStatus> => {
     const status = await compareWithService(parts, rollout, await mark(), signal);
     const before = judged.get(rollout.id)?.status.kind;
     const againAt = clock.now() + againAfterMs[status.kind];
@@ -80,7 +80,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
         event: 'rollout.foreign',
         policy: policy.name,
         rollout: id,
-        reason: accountWords(status),
+        reason: accountText(status),
       });
     }
     parts.wakeUps.wake();
@@ -99,7 +99,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
       if (isDue(rollout.id)) {
         await parts.backgroundTasks.run(`account/${rollout.id}`, async (signal) => {
           // An earlier task may have done it meanwhile.
-          if (isDue(rollout.id)) await judge(rollout, signal);
+          if (isDue(rollout.id)) await compareAccount(rollout, signal);
           return 'done';
         });
       }
@@ -107,11 +107,11 @@ export function makeAccounts(parts: AccountsParts): Accounts {
     },
     settle: async (rollout, signal) => {
       if (await isOwn(rollout)) return { kind: 'own' };
-      return isDue(rollout.id) ? judge(rollout, signal) : known(rollout);
+      return isDue(rollout.id) ? compareAccount(rollout, signal) : known(rollout);
     },
     foreign: () =>
       [...judged].flatMap(([rolloutId, { policy, status }]) =>
-        needsPerson(status) ? [{ rolloutId, policy, reason: accountWords(status) }] : [],
+        needsPerson(status) ? [{ rolloutId, policy, reason: accountText(status) }] : [],
       ),
     forgetEnded: async () => {
       const known = [...judged];
@@ -142,9 +142,9 @@ async function compareWithService(
   const some = runAtOnce(inHashOrder(named, id)).slice(0, sampleMax);
   const sample: SampledCollector[] = [];
   for (const { id: collectorId, name } of some) {
-    const shown = await fleet.findCollector(String(collectorId), signal);
-    if (!shown.ok) return { kind: 'unknown', reason: describeFailure(shown.failure) };
-    sample.push({ name, nameShown: shown.value?.name });
+    const answer = await fleet.findCollector(String(collectorId), signal);
+    if (!answer.ok) return { kind: 'unknown', reason: describeFailure(answer.failure) };
+    sample.push({ name, nameShown: answer.value?.name });
   }
   return judgeAccount(sample, { marks, own });
 }

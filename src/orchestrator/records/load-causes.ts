@@ -1,4 +1,4 @@
-import { total } from '../../rollout/decision/assess.ts';
+import { countUpgradesIn } from '../../rollout/decision/assess.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { isRunning, type Upgrade } from '../../rollout/model/upgrade.ts';
 import {
@@ -19,9 +19,9 @@ export async function loadCauses(
 ): Promise<CauseUpgrades> {
   const { id } = view.rollout;
   const limit = causesReadMax;
-  const read = (of: CauseGroupName, list: () => Promise<readonly Upgrade[]>) =>
-    countOfGroup(view, of) === 0 ? [] : list();
-  const inFlight = total(view, isRunning);
+  const read = (group: CauseGroupName, list: () => Promise<readonly Upgrade[]>) =>
+    countOfGroup(view, group) === 0 ? [] : list();
+  const inFlight = countUpgradesIn(view, isRunning);
   const [failed, retrying, due, withdrawn] = await Promise.all([
     read('failed', () => store.listMissed(id, { kind: 'failed', limit })),
     read('retrying', () => store.listMissed(id, { kind: 'retrying', limit })),

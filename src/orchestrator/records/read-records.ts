@@ -70,9 +70,9 @@ export function loadRolloutSummary(parts: ViewParts, rolloutId: string, now: Epo
 export function listAllUpgrades(
   store: Pick<RolloutStore, 'listUpgrades'>,
   rolloutId: string,
-  of: { readonly state: UpgradeState; readonly wave?: number },
+  filter: { readonly state: UpgradeState; readonly wave?: number },
 ): Promise<readonly Upgrade[]> {
-  return store.listUpgrades(rolloutId, { offset: 0, limit: Number.MAX_SAFE_INTEGER, ...of });
+  return store.listUpgrades(rolloutId, { offset: 0, limit: Number.MAX_SAFE_INTEGER, ...filter });
 }
 
 /** All records of these states, by id. A record that changes its state between two readings counts as it was read last. */

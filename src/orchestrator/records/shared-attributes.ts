@@ -1,6 +1,6 @@
 import { keepLatest } from '../../base/keep-latest.ts';
 import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
-import { total } from '../../rollout/decision/assess.ts';
+import { countUpgradesIn } from '../../rollout/decision/assess.ts';
 import { type AttributeTable, membersWith } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { isFailed } from '../../rollout/model/upgrade.ts';
@@ -68,10 +68,10 @@ export function makeSharedAttributes() {
     /** The shared attribute of a rollout's failures; undefined if there is none, or attributes are unreadable. */
     of: (store: AttributeStore, view: RolloutView): Promise<SharedAttribute | undefined> => {
       const { id, plan, strata } = view.rollout;
-      const failed = total(view, isFailed);
+      const failed = countUpgradesIn(view, isFailed);
       if (failed < failuresMin) return Promise.resolve(undefined);
       const mark = JSON.stringify([failed, plan.groupsRev, strata.held.map(({ label }) => label)]);
-      const ended = failed + total(view, (state) => state === 'succeeded');
+      const ended = failed + countUpgradesIn(view, (state) => state === 'succeeded');
       const before = kept.get(id);
       if (before !== undefined && before.mark === mark && ended <= before.ended * moreEnded)
         return before.found;

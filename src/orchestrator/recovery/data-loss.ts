@@ -2,7 +2,7 @@ import { hashHex } from '../../base/hash.ts';
 import type { Clock, DurationMs } from '../../base/time.ts';
 import type { Sleep } from '../../base/waiting.ts';
 import { wasStopped } from '../../rollout/decision/after-data-loss.ts';
-import { dataLossWords } from '../../rollout/messages/data-loss.ts';
+import { dataLossText } from '../../rollout/messages/data-loss-texts.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import type { FleetRegister, StoreInstance } from '../ports/fleet-register.ts';
@@ -106,7 +106,7 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
     const holds = lostHolds ?? { builds: [], collectors: [] };
     const takenIds = [...newestIds.values()].map(({ id }) => id);
     await parts.instance.putBack({ instance, ...holds, takenIds });
-    const reason = dataLossWords({ rollouts: gone, stopped: halted, heldAgain: namesOf(holds) });
+    const reason = dataLossText({ rollouts: gone, stopped: halted, heldAgain: namesOf(holds) });
     // The audit starts here, or has a gap. All daemons together write one entry for one loss.
     const entry = { event: 'record.lost', subject: 'Redis', by: 'daemon', at: clock.now(), reason } as const;
     const lossId = lostHolds === undefined ? gone.map(({ id }) => id).join(' ') : instance;

@@ -45,8 +45,13 @@ export function makeReportKeeper(parts: KeepReportsParts) {
       const reason = await writeMissing(parts, rollout);
       if (reason === undefined) continue;
       problem = { reason, since: problem?.since ?? clock.now(), failures: (problem?.failures ?? 0) + 1 };
-      const of = { policy: rollout.policy.name, rollout: rollout.id };
-      sink.note({ event: 'report.failed', ...of, reason, failures: problem.failures });
+      sink.note({
+        event: 'report.failed',
+        policy: rollout.policy.name,
+        rollout: rollout.id,
+        reason,
+        failures: problem.failures,
+      });
       // The directory is the cause, so the other reports would fail as well.
       return;
     }

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/time.ts';
-import { total } from '../../rollout/decision/assess.ts';
+import { countUpgradesIn } from '../../rollout/decision/assess.ts';
 import { isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { reportDocument } from '../../rollout/report/report-document.ts';
 import { makeReportTally } from '../../rollout/report/report-figures.ts';
 import { type ReportFormat, writeReport } from '../../rollout/report/write-report.ts';
 import type { CauseGroupName } from '../../rollout/status/causes.ts';
-import { describeGates } from '../../rollout/status/course.ts';
+import { describeGates } from '../../rollout/status/describe-course.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import { eventsReadMax } from '../ports/rollout-store.ts';
@@ -35,7 +35,7 @@ export async function writeReports<Format extends ReportFormat>(
   if (view === undefined) return undefined;
   const tally = makeReportTally();
   const groups: Record<CauseGroupName, Upgrade[]> = { failed: [], retrying: [], deferred: [], withdrawn: [] };
-  const planned = total(view, () => true);
+  const planned = countUpgradesIn(view, () => true);
   for (let offset = 0; offset < planned; offset += recordsPerRead) {
     for (const upgrade of await store.listUpgrades(rolloutId, { offset, limit: recordsPerRead })) {
       tally.add(upgrade);

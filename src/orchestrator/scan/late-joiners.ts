@@ -1,6 +1,6 @@
 import { eachInSteps } from '../../base/steps.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
-import { joinedWords } from '../../rollout/messages/events.ts';
+import { joinedText } from '../../rollout/messages/event-texts.ts';
 import type { Unread } from '../../rollout/messages/scans.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -94,7 +94,7 @@ async function join(
     event: 'rollout.joined',
     policy: policy.name,
     rollout: joined.rollout.id,
-    reason: joinedWords(names),
+    reason: joinedText(names),
     by: 'daemon',
   } as const;
   if ((await parts.store.join({ ...joined, events: [event] }, expectedRev, null)) !== 'saved') return false;
@@ -107,14 +107,14 @@ async function join(
 async function bringBack(
   parts: AddLateJoinersParts,
   policy: Policy,
-  of: {
+  context: {
     readonly rollout: Rollout;
     readonly fleet: FleetSnapshot;
     readonly withdrawn: ReadonlyMap<number, Upgrade>;
     readonly options: PlanOptions;
   },
 ): Promise<void> {
-  const { rollout, fleet, withdrawn, options } = of;
+  const { rollout, fleet, withdrawn, options } = context;
   const exclusionOf = makeJoinerRule(rollout, policy, fleet, options);
   const changes: UpgradeChange[] = [];
   const judging = eachInSteps(fleet.collectors, (collector) => {

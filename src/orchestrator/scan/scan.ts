@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
-import { plannedWords } from '../../rollout/messages/events.ts';
-import { type NothingToDo, type ScanResult, scanWords, type Unread } from '../../rollout/messages/scans.ts';
+import { plannedText } from '../../rollout/messages/event-texts.ts';
+import { type NothingToDo, type ScanResult, scanText, type Unread } from '../../rollout/messages/scans.ts';
 import { countSteady } from '../../rollout/model/assess-inventory.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -47,8 +47,8 @@ export async function scan(
   if (result.kind === 'outdated') return result;
   parts.sink.note(
     outcomeOf(result) === 'failed'
-      ? { event: 'scan.failed', policy: policy.name, reason: scanWords(result) }
-      : { event: 'scan.finished', policy: policy.name, result: scanWords(result) },
+      ? { event: 'scan.failed', policy: policy.name, reason: scanText(result) }
+      : { event: 'scan.finished', policy: policy.name, result: scanText(result) },
   );
   // A cancelled scan has no result.
   if (signal?.aborted === true) return result;
@@ -76,7 +76,7 @@ async function writeDown(
     policy,
     outcome: outcomeOf(result),
     at,
-    reason: scanWords(result),
+    reason: scanText(result),
     overdueAt: Math.max(tick, at + overdueAfterMs),
     ...rest,
   });
@@ -106,14 +106,14 @@ type FoundWork = ScanResult & { readonly fleet?: FleetMemory };
 async function discoverWork(
   parts: ScanParts,
   policy: Policy,
-  of: { readonly origin: ScanOrigin; readonly before: FleetMemory | undefined },
+  context: { readonly origin: ScanOrigin; readonly before: FleetMemory | undefined },
   signal?: AbortSignal,
 ): Promise<FoundWork> {
-  const { origin } = of;
+  const { origin } = context;
   const ready = await prepare(
     parts,
     policy,
-    { ...of, whileBusy: (active, memory) => checkActive(parts, policy, active, memory, signal) },
+    { ...context, whileBusy: (active, memory) => checkActive(parts, policy, active, memory, signal) },
     signal,
   );
   if (ready.kind !== 'ready') return ready;
@@ -153,7 +153,7 @@ export async function startRollout(
   if (plan.hash !== planHash) return { kind: 'drifted', plan };
   const result = await begin(parts, policy, { ...ready, origin: 'operator', by, reason });
   if (result.kind !== 'started') return result;
-  parts.sink.note({ event: 'scan.finished', policy: policy.name, result: scanWords(result) });
+  parts.sink.note({ event: 'scan.finished', policy: policy.name, result: scanText(result) });
   await writeDown(parts, policy.name, result, remembered === undefined ? {} : { fleet: remembered });
   return result;
 }
@@ -161,7 +161,7 @@ export async function startRollout(
 async function prepare(
   parts: ScanParts,
   policy: Policy,
-  of: {
+  context: {
     readonly origin: ScanOrigin;
     readonly before: FleetMemory | undefined;
     /** Checks the running rollout, if any. @returns what could not be read of it */
@@ -172,7 +172,7 @@ async function prepare(
   const outdated = await findNewerConfig(parts, policy);
   if (outdated !== undefined) return outdated;
   if ((await parts.compareClocks?.()) === false) return { kind: 'failed', why: { kind: 'wrongClock' } };
-  const { origin } = of;
+  const { origin } = context;
   const madeFrom = await parts.memory.check();
   const history = await parts.store.listRollouts([policy.name]);
   const at = parts.clock.now();
@@ -184,7 +184,7 @@ async function prepare(
   });
   const [active] = await parts.store.activeRolloutIds([policy.name]);
   if (active !== undefined) {
-    const unread = await of.whileBusy?.(active, memory);
+    const unread = await context.whileBusy?.(active, memory);
     return { kind: 'busy', rolloutId: active, ...(unread === undefined ? {} : { unread }) };
   }
   const id = await nextRolloutId(parts.store, policy.name, at);
@@ -193,7 +193,7 @@ async function prepare(
   if (reading.value.kind === 'noTarget') return nothing(reading.value);
   const { fleet, stillRunning } = reading.value;
   if (stillRunning !== undefined) return { kind: 'failed', why: { kind: 'stillRunning', ...stillRunning } };
-  const judged = judgeFleetSize(of.before, countSteady(fleet.collectors), at);
+  const judged = judgeFleetSize(context.before, countSteady(fleet.collectors), at);
   if (judged.refusal !== undefined) return { kind: 'failed', why: judged.refusal, fleet: judged.fleet };
   const { plan } = reading.value;
   return { kind: 'ready', id, plan, fleet, history, madeFrom, remembered: judged.fleet };
@@ -203,13 +203,13 @@ async function prepare(
 async function begin(
   parts: ScanParts,
   policy: Policy,
-  of: Omit<ReadyPlan, 'kind'> & {
+  ready: Omit<ReadyPlan, 'kind'> & {
     readonly origin: ScanOrigin;
     readonly by: string;
     readonly reason: string;
   },
 ): Promise<ScanResult> {
-  const { id, origin, history, madeFrom, plan, fleet, by, reason } = of;
+  const { id, origin, history, madeFrom, plan, fleet, by, reason } = ready;
   const last = history.find((each) => each.kind === 'upgrade' && each.plan.targetBuild === plan.targetBuild);
   if (origin !== 'operator') {
     if (last !== undefined && isStopped(last)) return nothing({ kind: 'stopped', policy: policy.name, last });
@@ -238,7 +238,7 @@ async function begin(
     event: 'rollout.planned',
     policy: policy.name,
     rollout: id,
-    reason: plannedWords({ planned, targetBuild: plan.targetBuild, planHash: plan.hash, reason }),
+    reason: plannedText({ planned, targetBuild: plan.targetBuild, planHash: plan.hash, reason }),
     by,
   } as const;
   const started = { kind: 'started', rolloutId: id, planned } as const;

@@ -14,7 +14,14 @@ import type { StepOutcome } from '../ports/leader.ts';
 import { holdRollout } from '../records/change-rollout.ts';
 import { isGone } from '../watch/judge-inventory.ts';
 import { startUpgrade } from './start-upgrade.ts';
-import { nextStepOf, putBack, type Run, record, rowInsteadOfPoll, type StepParts } from './step-run.ts';
+import {
+  nextStepOf,
+  putBack,
+  type Run,
+  recordStepFact,
+  rowInsteadOfPoll,
+  type StepParts,
+} from './step-run.ts';
 
 // Most runs make one request. A poll that is followed by a create makes two.
 const callsPerRunMax = 4;
@@ -52,15 +59,15 @@ type Executors = {
  */
 export async function runStep(
   parts: StepParts,
-  of: { readonly rolloutId: string; readonly collectorId: number },
+  ids: { readonly rolloutId: string; readonly collectorId: number },
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   for (let call = 0; call < callsPerRunMax && !signal.aborted; call += 1) {
     if (!parts.isClockRight()) return { job: 'comeBack', at: parts.clock.now() + clockAgainMs };
     // In parallel. A save names the revisions of both, so the two reads need not be consistent.
     const [rollout, { upgrades, unreadable }] = await Promise.all([
-      parts.store.loadRollout(of.rolloutId),
-      parts.store.loadUpgrades(of.rolloutId, [of.collectorId]),
+      parts.store.loadRollout(ids.rolloutId),
+      parts.store.loadUpgrades(ids.rolloutId, [ids.collectorId]),
     ]);
     if (rollout?.unreadable?.kind === 'newer')
       return { job: 'comeBack', at: parts.clock.now() + newerAgainMs };
@@ -103,11 +110,12 @@ const executors: Executors = {
     const answer = await run.parts.fleet.pollTask(taskId, run.signal);
     const at = run.parts.clock.now();
     if (!answer.ok) return pollFailed(run, upgrade, 'task', answer.failure);
-    return record(run, upgrade, { kind: 'taskSeen', at, ...answer.value });
+    return recordStepFact(run, upgrade, { kind: 'taskSeen', at, ...answer.value });
   },
   pollCollector: async (run, upgrade, step) => {
     const row = rowInsteadOfPoll(run, upgrade, step);
-    if (row !== undefined) return record(run, upgrade, { kind: 'collectorSeen', ...row, upgradable: null });
+    if (row !== undefined)
+      return recordStepFact(run, upgrade, { kind: 'collectorSeen', ...row, upgradable: null });
     const poll = {
       collectorId: upgrade.identity.collectorId,
       upgradableTo: step.askUpgradable ? upgrade.identity.toBuild : null,
@@ -123,7 +131,7 @@ const executors: Executors = {
       if (!offered.ok) return pollFailed(run, upgrade, 'builds', offered.failure);
       if (!offered.value) return putBack(run, upgrade, { kind: 'buildNotOffered' });
     }
-    return record(run, upgrade, { kind: 'collectorSeen', at, ...answer.value });
+    return recordStepFact(run, upgrade, { kind: 'collectorSeen', at, ...answer.value });
   },
   askBuilds,
 };
@@ -137,7 +145,7 @@ function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
 async function askBuilds(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const offered = await readIsOffered(run, upgrade);
   if (!offered.ok) return pollFailed(run, upgrade, 'builds', offered.failure);
-  return record(run, upgrade, {
+  return recordStepFact(run, upgrade, {
     kind: 'buildsSeen',
     at: run.parts.clock.now(),
     stillOffered: offered.value,
@@ -163,20 +171,32 @@ async function readIsOffered(
 async function pollFailed(
   run: Run,
   upgrade: Upgrade,
-  of: FailedPoll['of'],
+  polled: FailedPoll['of'],
   failure: ServiceFailure,
 ): Promise<Upgrade> {
   if (failure.kind === 'cancelled') return upgrade;
   const { fleet, clock } = run.parts;
-  if (of === 'collector' && failure.kind === 'notFound') {
+  if (polled === 'collector' && failure.kind === 'notFound') {
     const gone = await isGone(run.parts, run.rollout, upgrade.identity.collectorId, run.signal);
     if (run.signal.aborted) return upgrade;
-    return record(run, upgrade, { kind: 'pollFailed', at: clock.now(), of, failure, isGone: gone });
+    return recordStepFact(run, upgrade, {
+      kind: 'pollFailed',
+      at: clock.now(),
+      of: polled,
+      failure,
+      isGone: gone,
+    });
   }
   const asked = isQuestionable(upgrade, failure, clock.now(), run.rollout.policy)
     ? { othersAnswered: (await fleet.listBuilds(run.signal)).ok }
     : {};
-  const next = await record(run, upgrade, { kind: 'pollFailed', at: clock.now(), of, failure, ...asked });
+  const next = await recordStepFact(run, upgrade, {
+    kind: 'pollFailed',
+    at: clock.now(),
+    of: polled,
+    failure,
+    ...asked,
+  });
   if (classifyPollFailure(failure) === 'hold') {
     await holdRollout(run.parts, run.rollout.id, {
       kind: 'serviceRefuses',

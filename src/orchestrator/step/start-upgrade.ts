@@ -8,7 +8,14 @@ import { classifyCreateFailure, describeFailure } from '../../rollout/upgrade/fa
 import { type Answer, sendWithinMs } from '../ports/fleet-service.ts';
 import { holdRollout } from '../records/change-rollout.ts';
 import { changeOf } from '../records/change-upgrade.ts';
-import { nextStepOf, putBack, type Run, record, rowInsteadOfPoll, type StepParts } from './step-run.ts';
+import {
+  nextStepOf,
+  putBack,
+  type Run,
+  recordStepFact,
+  rowInsteadOfPoll,
+  type StepParts,
+} from './step-run.ts';
 
 /** Takes a place in the API budget, stores the intent, and sends the create. Polls settle a crash in between (P1). */
 export async function startUpgrade(run: Run, upgrade: Upgrade): Promise<Upgrade> {
@@ -60,7 +67,7 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
   ]);
   if (hold !== undefined) {
     const reason = { kind: 'collectorHeld', by: hold.by, words: hold.reason } as const;
-    return record(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
+    return recordStepFact(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
   }
   return claimant === undefined ? undefined : claimedBy(run, upgrade, claimant);
 }
@@ -99,7 +106,7 @@ async function writeIntent(run: Run, upgrade: Upgrade): Promise<Intent> {
   const isLate = parts.clock.now() - fact.at > sendWithinMs;
   if (claimant === undefined && isKept && !isLate) return { isOurs: true, upgrade: change.after };
   if (isLate) reportLate(parts);
-  const queued = await record(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
+  const queued = await recordStepFact(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
   return notSent(claimant === undefined ? queued : await claimedBy(run, queued, claimant));
 }
 
@@ -112,7 +119,7 @@ async function refresh(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const step = nextStepOf(run.parts, upgrade);
   const row = step.do === 'pollCollector' ? rowInsteadOfPoll(run, upgrade, step) : undefined;
   if (row === undefined) return upgrade;
-  return record(run, upgrade, { kind: 'collectorSeen', ...row, upgradable: null });
+  return recordStepFact(run, upgrade, { kind: 'collectorSeen', ...row, upgradable: null });
 }
 
 async function recordAnswer(
@@ -122,12 +129,12 @@ async function recordAnswer(
 ): Promise<Upgrade> {
   const { parts, rollout, signal } = run;
   const at = parts.clock.now();
-  if (answer.ok) return record(run, upgrade, { kind: 'created', at, taskId: answer.value.taskId });
+  if (answer.ok) return recordStepFact(run, upgrade, { kind: 'created', at, taskId: answer.value.taskId });
   if (answer.failure.kind === 'cancelled' && !answer.failure.sent) {
     if (!signal.aborted) reportLate(parts);
-    return record(run, upgrade, { kind: 'createNotSent', at });
+    return recordStepFact(run, upgrade, { kind: 'createNotSent', at });
   }
-  const next = await record(run, upgrade, { kind: 'createFailed', at, failure: answer.failure });
+  const next = await recordStepFact(run, upgrade, { kind: 'createFailed', at, failure: answer.failure });
   if (classifyCreateFailure(answer.failure) === 'hold')
     await holdRollout(parts, rollout.id, {
       kind: 'serviceRefuses',
@@ -143,7 +150,7 @@ function reportLate({ sink }: StepParts): void {
 
 function claimedBy(run: Run, upgrade: Upgrade, claimant: string): Promise<Upgrade> {
   const reason = { kind: 'claimed', rollout: claimant } as const;
-  return record(run, upgrade, { kind: 'claimed', at: run.parts.clock.now(), reason });
+  return recordStepFact(run, upgrade, { kind: 'claimed', at: run.parts.clock.now(), reason });
 }
 
 /**

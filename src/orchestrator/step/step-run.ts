@@ -45,9 +45,9 @@ export function rowInsteadOfPoll(
 }
 
 export function putBack(run: Run, upgrade: Upgrade, reason: UpgradeReason): Promise<Upgrade> {
-  return record(run, upgrade, { kind: 'putBack', at: run.parts.clock.now(), reason });
+  return recordStepFact(run, upgrade, { kind: 'putBack', at: run.parts.clock.now(), reason });
 }
 
-export function record(run: Run, upgrade: Upgrade, fact: UpgradeFact): Promise<Upgrade> {
+export function recordStepFact(run: Run, upgrade: Upgrade, fact: UpgradeFact): Promise<Upgrade> {
   return recordFact(run.parts, run.rollout, upgrade, fact);
 }

@@ -91,9 +91,9 @@ async function countMembers(
   rolloutId: string,
   { readAt, collectors }: FleetInventory,
 ): Promise<InventoryCount> {
-  const shown = new Set(collectors.map(({ id }) => id));
+  const listedIds = new Set(collectors.map(({ id }) => id));
   const memberIds = await store.listMemberIds(rolloutId);
-  const absent = memberIds.filter((id) => !shown.has(id));
+  const absent = memberIds.filter((id) => !listedIds.has(id));
   const { upgrades, unreadable } =
     absent.length === 0 ? { upgrades: [], unreadable: [] } : await store.loadUpgrades(rolloutId, absent);
   const steady = upgrades.filter(({ identity: { ephemeral } }) => ephemeral !== true);

@@ -4,7 +4,12 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { dueAtOf, type UpgradeIdentity } from '../../rollout/model/upgrade.ts';
 import type { Reading } from '../../rollout/readings/reading-period.ts';
-import { isTaskPollDue, judgeOffer, judgeRow, judgeUnlisted } from '../../rollout/upgrade/evolve.ts';
+import {
+  isTaskPollDue,
+  verdictOnOffer,
+  verdictOnRow,
+  verdictOnUnlisted,
+} from '../../rollout/upgrade/evolve.ts';
 import type { InventoryRow, UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { mayRestart } from '../../rollout/upgrade/heartbeats.ts';
 import type { RowVerdict } from '../../rollout/upgrade/state-rules.ts';
@@ -67,7 +72,11 @@ export async function recordPage(
   for (const { id, build, alive, lastSeenAlive } of collectors) {
     const row = { build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt };
     for (const one of byCollector.get(id) ?? []) {
-      const fact = factOf(context, one.rollout, { verdict: judge(parts, context, one, row, at), row, at });
+      const fact = factOf(context, one.rollout, {
+        verdict: verdictOnListed(parts, context, one, row, at),
+        row,
+        at,
+      });
       if (fact !== undefined) findings.add(one.rollout, { upgrade: one.upgrade, fact });
     }
   }
@@ -91,7 +100,7 @@ export async function recordUnlisted(
       const isLeftOut =
         reading.of !== 'control' ||
         (!isReadInTurn && isSameBuild(upgrade.identity.fromBuild, reading.toBuild));
-      if (isLeftOut || judgeUnlisted(upgrade, { at, periodMs }) === 'none') continue;
+      if (isLeftOut || verdictOnUnlisted(upgrade, { at, periodMs }) === 'none') continue;
       const until = at + resumeMs(context, rollout);
       findings.add(rollout, { upgrade, fact: { kind: 'unchanged', at, until } });
     }
@@ -147,7 +156,7 @@ export async function pollTasks(
   await findings.write(parts);
 }
 
-function judge(
+function verdictOnListed(
   parts: PageParts,
   { reading, mayHint, isOfferRead, credit }: ReadingContext,
   one: WatchedUpgrade,
@@ -165,10 +174,10 @@ function judge(
     ...{ at, trustedSince, periodMs: reading.periodMs },
     ...{ policy: rollout.policy, isOfferRead: isOfferRead(upgrade.identity) },
   };
-  const verdict = (reading.of === 'inventory' ? judgeRow : judgeOffer)(upgrade, row, rowContext);
+  const verdict = (reading.of === 'inventory' ? verdictOnRow : verdictOnOffer)(upgrade, row, rowContext);
   const isOffer = reading.of !== 'inventory' && !isSameBuild(row.build, toBuild);
   const isFollowed = verdict !== 'changeHinted' || !isOffer || credit.mayFollow(one, at);
-  const known = isFollowed ? verdict : judgeRow(upgrade, row, rowContext);
+  const known = isFollowed ? verdict : verdictOnRow(upgrade, row, rowContext);
   if (known === 'unchanged' && credit.isOverdue(one, at)) return 'none';
   // A failure stops what it has to stop only when it is known, so its poll is never put off.
   return known !== 'changeHinted' || (isOffer && !mayRestart(row)) || mayHint() ? known : 'unchanged';

@@ -44,7 +44,7 @@ const failedPollsMax = 4;
  * about upgrades that were running before its request. Level-triggered: a crash between two lines costs a page, and without
  * pages the polls resume by themselves. It ends when there is nothing to watch.
  */
-export async function watch(
+export async function watchFleet(
   parts: WatchParts,
   isLeading: () => boolean,
   signal: AbortSignal,
@@ -77,7 +77,7 @@ export async function watch(
     const next = earliest(dues);
     const untried = next.reading.of === 'tasks' ? undefined : control.untried();
     if (untried === undefined && next.dueAt > now) {
-      const returns = dues.filter(({ reading: { of } }) => of === 'control' || of === 'inventory');
+      const returns = dues.filter(({ reading }) => reading.of === 'control' || reading.of === 'inventory');
       const { reading, dueAt } = earliest(returns.length === 0 ? dues : returns);
       // A list that could not be read, or has no stable order, replaces no poll.
       if (returns.length > 0 && tries.get(keyOf(reading))?.isInOrder === true) {

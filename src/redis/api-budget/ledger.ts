@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { hashHex } from '../../base/hash.ts';
 import type { DurationMs } from '../../base/time.ts';
-import { within } from '../../base/waiting.ts';
+import { waitAtMost } from '../../base/waiting.ts';
 import type { BudgetClass, ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import type { RedisFaults } from '../connection/faults.ts';
@@ -151,7 +151,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
   const { faults } = parts;
   const travel = makeTravelSpread(travelSpreadMs);
   const onFailed = (error: unknown) => faults?.met(faultName, error);
-  const permits = makePermits((given) => commands.zrem(keys.permits, ...given), onFailed);
+  const permits = makePermits((returned) => commands.zrem(keys.permits, ...returned), onFailed);
   let reportSuccess = false;
   const statusWatch = makeStatusWatch({
     readDown: async () => (await commands.hget(keys.state, 'down')) ?? '',
@@ -229,7 +229,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
     /** Returns all permits. */
     close: async (): Promise<void> => {
       statusWatch.close();
-      await within(awayRetryMs, permits.giveBackAll());
+      await waitAtMost(awayRetryMs, permits.giveBackAll());
     },
   };
 }
@@ -268,16 +268,16 @@ function makeReserve(parts: {
   }
 
   return async (count, slackMs) => {
-    const given = permits.takeReturned();
+    const returned = permits.takeReturned();
     const wanted = Array.from({ length: count }, permits.next);
     // A late process also knows Redis's clock only vaguely; before the first reply not at all.
     const heldMs = slackMs === 0 ? 0 : Math.min(slackMs + redisTime.uncertaintyMs(), heldMaxMs);
     try {
-      return await ask({ given, wanted, slackUs: Math.ceil(heldMs * 1_000) });
+      return await ask({ returned, wanted, slackUs: Math.ceil(heldMs * 1_000) });
     } catch (error) {
       // The connection reports the cause.
       onFailed(error);
-      permits.keep(given);
+      permits.keep(returned);
       const outage = isRedisOutage(error) ? budgetIsAway : budgetFails;
       return { kind: 'away', retryInMs: awayRetryMs, outage };
     }
@@ -285,7 +285,7 @@ function makeReserve(parts: {
 }
 
 interface ReserveArgs {
-  readonly given: readonly string[];
+  readonly returned: readonly string[];
   readonly wanted: readonly string[];
   readonly slackUs: number;
 }

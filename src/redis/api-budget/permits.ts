@@ -15,9 +15,9 @@ export function makePermits(
   }
 
   async function flush(): Promise<void> {
-    const given = takeReturned();
+    const returned = takeReturned();
     // Lost permits expire by themselves.
-    if (given.length > 0) await remove(given).catch(onFailed);
+    if (returned.length > 0) await remove(returned).catch(onFailed);
   }
 
   return {

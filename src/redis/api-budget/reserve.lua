@@ -3,7 +3,7 @@
 --
 -- Keys: state; permits, a sorted set of permits by the instant at which they expire; late, the instants before which slots
 -- may not be, by slot.
--- Arguments: given, returned permits; wanted, permits to take; slackUs, how late the slots may be used, before the next slot
+-- Arguments: returned, unused permits; wanted, permits to take; slackUs, how late the slots may be used, before the next slot
 -- of any daemon; and the parameters of the budget: spacingUs and marginShare between two slots; missedMaxUs, how old a slot may be that is still granted; horizonUs and moreHorizonUs,
 -- how near the first and the further slots must be; slackMaxUs; permitsMax; permitLifeMs, after which a permit that was not
 -- returned is free again.
@@ -14,7 +14,7 @@
 
 --@include state
 
-for _, permit in ipairs(given) do
+for _, permit in ipairs(returned) do
   redis.call('ZREM', permitsKey, permit)
 end
 redis.call('ZREMRANGEBYSCORE', permitsKey, '-inf', '(' .. whole(nowUs / 1000))
@@ -48,8 +48,8 @@ local notBefore = {}
 redis.call('ZREMRANGEBYSCORE', lateKey, '-inf', whole(state.slots))
 local late = redis.call('ZRANGEBYSCORE', lateKey, '-inf', whole(state.slots + #wanted), 'WITHSCORES')
 for at = 1, #late, 2 do
-  local of = tonumber(late[at + 1]) - state.slots
-  notBefore[of] = math.max(notBefore[of] or 0, tonumber(string.match(late[at], '^%d+')))
+  local place = tonumber(late[at + 1]) - state.slots
+  notBefore[place] = math.max(notBefore[place] or 0, tonumber(string.match(late[at], '^%d+')))
 end
 
 local slots = {}

@@ -8,7 +8,7 @@ export const reserveScript = defineScript({
   file: new URL('./reserve.lua', import.meta.url),
   keys: ['state', 'permits', 'late'],
   args: {
-    given: 'json',
+    returned: 'json',
     wanted: 'json',
     slackUs: 'number',
     spacingUs: 'number',

@@ -40,7 +40,7 @@ export function makeClockWatch(parts: ClockWatchParts) {
   // Samples in a row that contradict what is known.
   let odd = 0;
 
-  function judge({ low, high }: Bounds): void {
+  function noteClockRight({ low, high }: Bounds): void {
     const isRight = Math.max(Math.abs(low), Math.abs(high)) <= clocksDifferMs;
     const isWrong = low > clocksDifferMs || high < -clocksDifferMs;
     // The answer took too long to tell.
@@ -74,7 +74,7 @@ export function makeClockWatch(parts: ClockWatchParts) {
       const [seconds, microseconds] = await commands.time();
       const redisAt = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
       faults?.over(faultName);
-      judge({ low: sentAt - redisAt, high: clock.wallNow() - redisAt });
+      noteClockRight({ low: sentAt - redisAt, high: clock.wallNow() - redisAt });
     } catch (error) {
       faults?.met(faultName, error);
     }

@@ -2,7 +2,7 @@ import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { Cluster, type ClusterNode, type CommonRedisOptions, Redis, type RedisCommander } from 'ioredis';
 import { describeCertificateProblem, errorCodeOf } from '../../base/node-errors.ts';
 import type { DurationMs } from '../../base/time.ts';
-import { within } from '../../base/waiting.ts';
+import { waitAtMost } from '../../base/waiting.ts';
 import { type Client, endNow, patchClient } from './client-patches.ts';
 import { type RedisConfig, redactRedisText } from './redis-config.ts';
 import { describeSignInRefusal, isRightsRefusal } from './redis-errors.ts';
@@ -211,7 +211,7 @@ function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes
 async function closeClient(client: Client): Promise<void> {
   if (client.status === 'ready') {
     // A failed QUIT means that the connection is already gone.
-    await within(quitWithinMs, client.quit()).catch(() => undefined);
+    await waitAtMost(quitWithinMs, client.quit()).catch(() => undefined);
   }
   endNow(client);
 }

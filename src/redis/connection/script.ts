@@ -90,12 +90,12 @@ export function encodeJson(value: object): string {
   return json.replace(escapes, (written, half?: string) => (half === undefined ? written : '\ufffd'));
 }
 
-const inLua: { readonly [Kind in keyof ArgTypes]: (given: string) => string } = {
-  text: (given) => given,
-  'text?': (given) => `${given} ~= '' and ${given} or nil`,
-  number: (given) => `tonumber(${given})`,
-  'number?': (given) => `tonumber(${given})`,
-  json: (given) => `cjson.decode(${given})`,
+const inLua: { readonly [Kind in keyof ArgTypes]: (arg: string) => string } = {
+  text: (arg) => arg,
+  'text?': (arg) => `${arg} ~= '' and ${arg} or nil`,
+  number: (arg) => `tonumber(${arg})`,
+  'number?': (arg) => `tonumber(${arg})`,
+  json: (arg) => `cjson.decode(${arg})`,
 };
 
 /** Binds keys and arguments to their names. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clocks, type Stopwatch, startStopwatch } from '../../base/stopwatch.ts';
 import type { DurationMs } from '../../base/time.ts';
-import { within } from '../../base/waiting.ts';
+import { waitAtMost } from '../../base/waiting.ts';
 import type { Fence, LeaderLease } from '../../orchestrator/ports/leader.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import type { RedisFaults } from '../connection/faults.ts';
@@ -106,7 +106,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       }
       if (held.takeLapse() || !mayLead()) return undefined;
       // An unreachable Redis must not block the caller.
-      if (!held.isHeld() && beating !== undefined) await within(beatMs, beating);
+      if (!held.isHeld() && beating !== undefined) await waitAtMost(beatMs, beating);
       return held.fence();
     },
     giveWay: async (forMs) => {
@@ -114,7 +114,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       const pausedMs = startStopwatch(parts.clocks);
       isPaused = () => pausedMs() < forMs;
       held.drop();
-      await within(leaseMs, giveUp()).catch(() => undefined);
+      await waitAtMost(leaseMs, giveUp()).catch(() => undefined);
     },
     release: async () => {
       released = true;
@@ -123,7 +123,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       clearTimeout(atEnd);
       // An attempt in flight releases the lease when its reply comes. Without Redis, the lease expires.
       const met = (error: unknown) => faults?.met(faultName, error);
-      await within(leaseMs, giveUp().catch(met));
+      await waitAtMost(leaseMs, giveUp().catch(met));
     },
   };
 }

@@ -75,13 +75,13 @@ export function makeRedisOutbox(redis: {
       if (fields[sinceField] === undefined) await commands.hsetnx(keys.announced, sinceField, String(now));
       return announcedOf(fields, now, broken);
     },
-    write: async (of, mark, messages) => {
+    write: async (announcement, mark, messages) => {
       const pushedOut = await runScript(commands, writeNoticesScript, {
         keys,
         args: {
-          subject: 'rollout' in of ? of.rollout : `${ofPolicy}${of.policy}`,
+          subject: 'rollout' in announcement ? announcement.rollout : `${ofPolicy}${announcement.policy}`,
           before: mark,
-          after: JSON.stringify(of.announced),
+          after: JSON.stringify(announcement.announced),
           messages: messages.map((each) => JSON.stringify(each)),
           messagesMax,
         },

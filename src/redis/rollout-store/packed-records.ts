@@ -130,8 +130,11 @@ async function packOne(commands: RedisCommands, keys: RolloutKeys, pack: number)
   if (records.size === 0) return true;
   const body = await closePack(records);
   const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
-  const of = [...records].map(([id, text]) => ({ id, sha1: sha1(text) }));
-  return runScript(commands, packRecordsScript, { keys, args: { pack: String(pack), body, of } });
+  const digests = [...records].map(([id, text]) => ({ id, sha1: sha1(text) }));
+  return runScript(commands, packRecordsScript, {
+    keys,
+    args: { pack: String(pack), body, records: digests },
+  });
 }
 
 /** Unpacks all records of a rollout that is about to be reopened. Safe to repeat. @throws BrokenRecordError */
@@ -141,7 +144,7 @@ export async function unpackRecords(commands: RedisCommands, keys: RolloutKeys):
     if (body === null) continue;
     const records = await openPack(body, `pack ${pack} in ${keys.packed}`);
     const texts = [...records].map(([id, text]) => ({ id, text }));
-    await runScript(commands, unpackRecordsScript, { keys, args: { pack, of: texts } });
+    await runScript(commands, unpackRecordsScript, { keys, args: { pack, records: texts } });
   }
 }
 

@@ -176,14 +176,14 @@ export const planPlacesScript = defineScript({
 export const packRecordsScript = defineScript({
   file: new URL('./lua/pack-records.lua', import.meta.url),
   keys: ['rollout', 'records', 'packed'],
-  args: { pack: 'text', body: 'text', of: 'json' },
+  args: { pack: 'text', body: 'text', records: 'json' },
   result: isDone,
 });
 
 export const unpackRecordsScript = defineScript({
   file: new URL('./lua/unpack-records.lua', import.meta.url),
   keys: ['rollout', 'records', 'packed'],
-  args: { pack: 'text', of: 'json' },
+  args: { pack: 'text', records: 'json' },
   result: isDone,
 });
 

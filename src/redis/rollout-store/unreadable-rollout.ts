@@ -1,5 +1,5 @@
 import { needsCollectorZone } from '../../rollout/calendar/calendar.ts';
-import { total } from '../../rollout/decision/assess.ts';
+import { countUpgradesIn } from '../../rollout/decision/assess.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import {
   isRolloutEnd,
@@ -64,14 +64,17 @@ export async function showUnreadable(
       groupsRev: 1,
       knowsZones: needsCollectorZone(policy),
       fleetReadAt: createdAt,
-      fleetSize: total({ waves }, () => true),
+      fleetSize: countUpgradesIn({ waves }, () => true),
       drift: null,
     },
     state,
     hold: state === 'held' || state === 'paused' ? { number: rev } : null,
     reason: reasonOf(problem),
     waves: waveRules.map((rule, index) => ({
-      ...unopenedWave(rule, { size: total({ waves: waves.slice(index, index + 1) }, () => true), chain: 1 }),
+      ...unopenedWave(rule, {
+        size: countUpgradesIn({ waves: waves.slice(index, index + 1) }, () => true),
+        chain: 1,
+      }),
       state: waveStateAt(index, Number(frontier ?? '-1')),
     })),
     strata: { held: [], acknowledged: [], endsWithoutHeld: false },

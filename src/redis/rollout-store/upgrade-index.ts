@@ -44,16 +44,16 @@ function missedOf(upgrade: Upgrade): { readonly missed?: string } {
 
 /**
  * Encodes a change for `write-upgrades.lua`: what to check, what to count, the record and its events.
- * @param only the domains with their caps, for an admission only; and the weight above which its wave trips
+ * @param only the domains with their caps, for an admission only; and the weight of its wave above which the brake is set
  */
 export function encodeChange(
   change: UpgradeChange,
   version: number,
-  only: { readonly domains?: readonly CapDomain[]; readonly tripAbove?: number | null } = {},
+  only: { readonly domains?: readonly CapDomain[]; readonly brakeAbove?: number | null } = {},
 ) {
   const { before, after, events } = change;
   const changedAt = changedAtOf(change);
-  const { domains, tripAbove = null } = only;
+  const { domains, brakeAbove = null } = only;
   return {
     id: String(after.identity.collectorId),
     rev: before.rev,
@@ -62,7 +62,7 @@ export function encodeChange(
     weightCounter: counterField.weight(after.identity.wave),
     counts: encodeCounts(countChange(before, after)),
     caps: domains === undefined ? {} : encodeCaps(after, domains),
-    ...(tripAbove === null || !Number.isFinite(tripAbove) ? {} : { tripAbove }),
+    ...(brakeAbove === null || !Number.isFinite(brakeAbove) ? {} : { brakeAbove }),
     ...(changedAt === undefined
       ? {}
       : { changedCounter: counterField.changedAt(after.identity.wave), changedAt: String(changedAt) }),

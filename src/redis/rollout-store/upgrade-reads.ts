@@ -50,7 +50,7 @@ export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext
       );
     },
 
-    listMissed: (rolloutId, of) => listMissed(commands, readable(rolloutId), of),
+    listMissed: (rolloutId, page) => listMissed(commands, readable(rolloutId), page),
   } satisfies Partial<RolloutStore>;
 }
 

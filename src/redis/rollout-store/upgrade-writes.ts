@@ -56,7 +56,7 @@ export function makeUpgradeWrites(store: StoreContext) {
       readonly fence?: Fence;
     },
     changes: ReadonlyArray<
-      UpgradeChange & { readonly domains?: readonly CapDomain[]; readonly tripAbove?: number | null }
+      UpgradeChange & { readonly domains?: readonly CapDomain[]; readonly brakeAbove?: number | null }
     >,
   ): Promise<readonly Verdict[]> {
     const { fence } = ofPolicy(parseRolloutId(rolloutId).policy);

@@ -21,16 +21,16 @@ export function decodeUpgrade(
   collectorId: string | number,
 ): Upgrade {
   const what = upgradeName(rolloutId, collectorId);
-  const of = { rolloutId, collectorId: Number(collectorId) };
+  const ids = { rolloutId, collectorId: Number(collectorId) };
   let parsed: unknown;
   try {
     parsed = JSON.parse(recordJson(text));
   } catch (error) {
-    throw new BrokenRecordError(what, error, of);
+    throw new BrokenRecordError(what, error, ids);
   }
   const { v } = fieldsOf(parsed);
   if (typeof v === 'number' && v > version) throw new NewerRecordError(what, v, version);
-  if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade', of);
+  if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade', ids);
   const { identity, tally, progress, rev } = parsed;
   return { identity, tally, progress, rev };
 }

@@ -5,7 +5,7 @@ import type { StoredWorld } from '../fleet/stored-world.ts';
 import { World } from '../fleet/world.ts';
 import { type AccessKey, mainAccountName } from '../scenario/account-scenario.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { SearchJobs } from './search-jobs.ts';
+import { SearchJobs } from './search-job-registry.ts';
 
 /** An account, which belongs to one deployment and has its own fleet (collector-api.md §1, §5). */
 export interface Account {

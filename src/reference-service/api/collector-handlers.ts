@@ -1,6 +1,6 @@
 import type { collectorManagementApi } from '../../contract/collector-management/api.ts';
 import type { HttpRequest, OperationHandlers } from '../../http/operation-handlers.ts';
-import { refusal } from '../fleet/refusals.ts';
+import { serviceRefusal } from '../fleet/refusals.ts';
 import { isAlive, type SimulatedCollector } from '../fleet/simulated-collector.ts';
 import { collectorETag, collectorView } from '../fleet/views.ts';
 import type { World } from '../fleet/world.ts';
@@ -36,7 +36,7 @@ export function makeCollectorHandlers(callers: Callers) {
     async getCollectorByName({ params }, request) {
       const world = worldOf(request);
       const named = isNameReachable(params.name, request) ? world.collectorNamed(params.name) : undefined;
-      if (named === undefined) throw refusal('InvalidCollector');
+      if (named === undefined) throw serviceRefusal('InvalidCollector');
       return tagged(named, world.now());
     },
     async createCollector({ body }, request) {
@@ -57,10 +57,10 @@ export function makeCollectorHandlers(callers: Callers) {
   } satisfies Partial<OperationHandlers<typeof collectorManagementApi>>;
 }
 
-/** @throws ServiceFailure `InvalidCollector` */
+/** @throws RefusedRequest `InvalidCollector` */
 export function knownCollector(world: World, id: number): SimulatedCollector {
   const collector = world.collector(id);
-  if (collector === undefined) throw refusal('InvalidCollector');
+  if (collector === undefined) throw serviceRefusal('InvalidCollector');
   return collector;
 }
 
@@ -102,6 +102,6 @@ export function listAnswer(
   const now = account.world.now();
   const visible = collectors.filter(({ facts }) => isShown(facts.id));
   if (rankOf !== undefined) visible.sort((a, b) => rankOf(a.facts.id) - rankOf(b.facts.id));
-  const shown = visible.slice(page.offset, page.offset + page.limit);
-  return { body: { collectors: shown.map((collector) => collectorView(collector, now)) } };
+  const listed = visible.slice(page.offset, page.offset + page.limit);
+  return { body: { collectors: listed.map((collector) => collectorView(collector, now)) } };
 }

@@ -2,9 +2,9 @@ import { randomInt } from 'node:crypto';
 import { wireCodes } from '../../contract/collector-management/errors.ts';
 import { createUpgradeTask } from '../../contract/collector-management/upgrades.ts';
 import type { HttpAnswer, HttpRequest, RequestFailure } from '../../http/operation-handlers.ts';
-import { invalidField, refusal } from '../fleet/refusals.ts';
+import { invalidField, serviceRefusal } from '../fleet/refusals.ts';
+import { errorBody, formOf, RefusedRequest } from '../scenario/refused-request.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { errorBody, formOf, ServiceFailure } from '../scenario/service-failure.ts';
 
 const codesOnWire: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(wireCodes).map(([wire, documented]) => [documented, wire]),
@@ -20,7 +20,7 @@ export class ErrorAnswers {
 
   /** @param form default: as in collector-api.md §7.1, unless the scenario has another form for the status */
   of(
-    { status, code, message }: ServiceFailure,
+    { status, code, message }: RefusedRequest,
     headers: Readonly<Record<string, string>> = {},
     form = formOf(this.#scenario.errorBodies, status),
   ): HttpAnswer {
@@ -41,26 +41,26 @@ function makeInstanceId(): string {
 }
 
 /** The service's response to a request that failed before or in its handler. */
-export function requestFailure(failure: RequestFailure, request: HttpRequest): ServiceFailure {
+export function requestFailure(failure: RequestFailure, request: HttpRequest): RefusedRequest {
   switch (failure.kind) {
     case 'unknownRoute':
-      return new ServiceFailure(404, 'notfound', 'there is nothing at this path');
+      return new RefusedRequest(404, 'notfound', 'there is nothing at this path');
     case 'wrongMethod':
-      return new ServiceFailure(405, 'method.unsupported', 'this path does not support this method');
+      return new RefusedRequest(405, 'method.unsupported', 'this path does not support this method');
     case 'malformedUrl':
-      return new ServiceFailure(400, 'service.url.invalid', 'the URL cannot be read');
+      return new RefusedRequest(400, 'service.url.invalid', 'the URL cannot be read');
     case 'malformedJson':
-      return new ServiceFailure(400, 'service.json.invalid', 'the body is not valid JSON');
+      return new RefusedRequest(400, 'service.json.invalid', 'the body is not valid JSON');
     case 'bodyTooLarge':
-      return new ServiceFailure(413, 'service.body.toolarge', 'the body is too large');
+      return new RefusedRequest(413, 'service.body.toolarge', 'the body is too large');
     case 'unreadable':
-      return new ServiceFailure(failure.status, 'service.request.invalid', 'the request cannot be read');
+      return new RefusedRequest(failure.status, 'service.request.invalid', 'the request cannot be read');
     case 'invalidInput':
       return invalidInput(failure, request);
     case 'handlerError':
-      return failure.error instanceof ServiceFailure
+      return failure.error instanceof RefusedRequest
         ? failure.error
-        : new ServiceFailure(
+        : new RefusedRequest(
             500,
             'internal.error',
             `a bug of the reference service: ${String(failure.error)}`,
@@ -71,20 +71,20 @@ export function requestFailure(failure: RequestFailure, request: HttpRequest): S
 function invalidInput(
   failure: Extract<RequestFailure, { kind: 'invalidInput' }>,
   request: HttpRequest,
-): ServiceFailure {
+): RefusedRequest {
   const [issue] = failure.issues;
   const field = String(issue?.path[0] ?? '');
   if (request.operation?.name === createUpgradeTask.name && failure.part === 'body') {
-    return refusal(field === 'toVersion' ? 'collector.version.invalid' : 'collector.invalid');
+    return serviceRefusal(field === 'toVersion' ? 'collector.version.invalid' : 'collector.invalid');
   }
   if (failure.part !== 'params') return invalidField(field || failure.part);
   // A number out of range is still a number: no collector and no source has it.
   const isNumber = issue?.code === 'too_big' || issue?.code === 'too_small';
-  if (!isNumber) return refusal('createValidationError');
-  return field === 'sourceId' ? unknownSource() : refusal('InvalidCollector');
+  if (!isNumber) return serviceRefusal('createValidationError');
+  return field === 'sourceId' ? unknownSource() : serviceRefusal('InvalidCollector');
 }
 
 /** The specification has no code for this error. */
-export function unknownSource(): ServiceFailure {
-  return new ServiceFailure(404, 'notfound', 'the collector has no source with this ID');
+export function unknownSource(): RefusedRequest {
+  return new RefusedRequest(404, 'notfound', 'the collector has no source with this ID');
 }

@@ -1,8 +1,8 @@
 import type { collectorManagementApi } from '../../contract/collector-management/api.ts';
 import type { HttpRequest, OperationHandlers } from '../../http/operation-handlers.ts';
-import { ServiceFailure } from '../scenario/service-failure.ts';
+import { RefusedRequest } from '../scenario/refused-request.ts';
 import type { Callers } from './callers.ts';
-import { searchJobProgress } from './search-jobs.ts';
+import { searchJobProgress } from './search-job-registry.ts';
 import { searchRecords } from './search-records.ts';
 
 /** The specification does not define the size of a page of results. */
@@ -23,7 +23,7 @@ export function makeSearchJobHandlers(callers: Callers) {
   return {
     async createSearchJob({ body }, request) {
       if (body === undefined) {
-        throw new ServiceFailure(400, 'service.body.invalid', 'a search job needs a JSON body');
+        throw new RefusedRequest(400, 'service.body.invalid', 'a search job needs a JSON body');
       }
       const { account, sessionId } = callers.of(request);
       const createdAt = account.world.now();

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/time.ts';
 import { createUpgradeTask } from '../../contract/collector-management/upgrades.ts';
 import { defineOperation, type Operation } from '../../contract/operation.ts';
 import type { SimulatedTask } from '../fleet/upgrade-tasks.ts';
-import type { ServiceFailure } from '../scenario/service-failure.ts';
+import type { RefusedRequest } from '../scenario/refused-request.ts';
 
 /** The record as plain data: the response of `GET /reference/record`. */
 export type RecordSnapshot = ReturnType<ServiceRecord['snapshot']>;
@@ -41,7 +41,7 @@ export class ServiceRecord {
   }
 
   /** Counts a refused create by its code. Other refusals are counted by status only. */
-  refused(operation: Operation | undefined, { code }: ServiceFailure): void {
+  refused(operation: Operation | undefined, { code }: RefusedRequest): void {
     if (operation?.name === createUpgradeTask.name) count(this.#refusedCreates, code);
   }
 

@@ -1,7 +1,7 @@
 import type { collectorManagementApi } from '../../contract/collector-management/api.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import { taskStatusAt } from '../fleet/task-script.ts';
-import { ServiceFailure } from '../scenario/service-failure.ts';
+import { RefusedRequest } from '../scenario/refused-request.ts';
 import type { Callers } from './callers.ts';
 import { listAnswer } from './collector-handlers.ts';
 import type { ServiceRecord } from './service-record.ts';
@@ -25,7 +25,7 @@ export function makeUpgradeHandlers(callers: Callers, record: ServiceRecord) {
       const { world } = callers.of(request).account;
       const now = world.now();
       const task = world.task(params.upgradeTaskId);
-      if (task === undefined) throw new ServiceFailure(404, 'notfound', 'there is no such upgrade task');
+      if (task === undefined) throw new RefusedRequest(404, 'notfound', 'there is no such upgrade task');
       const { collectorId, toVersion, requestedAt, script } = task;
       return {
         body: {

@@ -1,27 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EpochMs } from '../../base/time.ts';
 import type { CollectorRegistry } from './collector-registry.ts';
-import { fixedField, invalidField, missingField, refusal } from './refusals.ts';
+import { fixedField, invalidField, missingField, serviceRefusal } from './refusals.ts';
 import type { SimulatedCollector } from './simulated-collector.ts';
 import { modifiableFields, readCollectorStatement, type Stated, type StatedUpdate } from './statements.ts';
 import { checkIfMatch, collectorETag, collectorView } from './views.ts';
 
 /**
  * Creates a Hosted Collector (collector-api.md §4.1); Installed ones register themselves.
- * @throws ServiceFailure with a code of collector-api.md §7.3
+ * @throws RefusedRequest with a code of collector-api.md §7.3
  */
 export function createHostedCollector(
   registry: CollectorRegistry,
   stated: Stated,
   now: EpochMs,
 ): SimulatedCollector {
-  if (Object.hasOwn(stated, 'id')) throw refusal('createValidationError');
-  if (stated['collectorType'] !== 'Hosted') throw refusal('InvalidCollectorType');
+  if (Object.hasOwn(stated, 'id')) throw serviceRefusal('createValidationError');
+  if (stated['collectorType'] !== 'Hosted') throw serviceRefusal('InvalidCollectorType');
   const { modifiable, unknown } = readCollectorStatement(stated, 'Hosted');
   const { name } = modifiable;
   if (name === undefined) throw missingField('name');
-  if (registry.named(name, now) !== undefined) throw refusal('DuplicateResourceName');
-  if (registry.isFull(now)) throw refusal('service.collectors.exceeded');
+  if (registry.named(name, now) !== undefined) throw serviceRefusal('DuplicateResourceName');
+  if (registry.isFull(now)) throw serviceRefusal('service.collectors.exceeded');
   const relative = readRelativeTime(stated['cutoffRelativeTime']);
   return registry.createHosted(
     {
@@ -58,7 +58,7 @@ const wholeFields = [...modifiableFields, 'alive', 'collectorVersion', 'osName',
 /**
  * Updates a collector by the rules of collector-api.md §4.4. Stated fields are checked. A modifiable field that is not
  * stated stays as it is, because many clients state only the fields they manage.
- * @throws ServiceFailure with a code of collector-api.md §7.3, or one of the ETag's
+ * @throws RefusedRequest with a code of collector-api.md §7.3, or one of the ETag's
  */
 export function updateCollector(
   registry: CollectorRegistry,
@@ -67,13 +67,13 @@ export function updateCollector(
 ): void {
   checkIfMatch(ifMatch, collectorETag(collector));
   const { facts } = collector;
-  if (stated['id'] !== facts.id) throw refusal('BadRequestCollectorId');
+  if (stated['id'] !== facts.id) throw serviceRefusal('BadRequestCollectorId');
   if (stated['collectorType'] !== undefined && stated['collectorType'] !== facts.collectorType) {
-    throw refusal('InvalidCollectorType');
+    throw serviceRefusal('InvalidCollectorType');
   }
-  const shown: Stated = collectorView(collector, now);
+  const current: Stated = collectorView(collector, now);
   const missing = (isStrict ? wholeFields : leastFields).find(
-    (field) => shown[field] !== undefined && stated[field] === undefined,
+    (field) => current[field] !== undefined && stated[field] === undefined,
   );
   if (missing !== undefined) throw missingField(missing);
   const changed = fixedFields.find(
@@ -82,7 +82,8 @@ export function updateCollector(
   if (changed !== undefined) throw fixedField(changed);
   const { modifiable, unknown } = readCollectorStatement(stated, facts.collectorType);
   const name = modifiable.name ?? facts.name;
-  if (name !== facts.name && registry.named(name, now) !== undefined) throw refusal('DuplicateResourceName');
+  if (name !== facts.name && registry.named(name, now) !== undefined)
+    throw serviceRefusal('DuplicateResourceName');
   registry.change(collector, { ...facts, ...modifiable, unknown: { ...facts.unknown, ...unknown } });
 }
 

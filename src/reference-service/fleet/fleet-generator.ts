@@ -23,7 +23,7 @@ export class FleetGenerator {
 
   /**
    * @param builds in the order of their release, the latest one last
-   * @param given `draw`: takes the place of the draw
+   * @param options `draw`: takes the place of the draw
    */
   constructor(
     fleet: Pick<Scenario['fleet'], 'seed' | 'shares'>,

@@ -1,5 +1,5 @@
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
-import { ServiceFailure } from '../scenario/service-failure.ts';
+import { RefusedRequest } from '../scenario/refused-request.ts';
 
 /**
  * The documented codes of collectors and sources. Most statuses are our choice, because the specification has none
@@ -36,22 +36,22 @@ const refusals = {
   'collector.version.invalid': [400, 'the version is missing or not valid'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
-export function refusal(code: keyof typeof refusals): ServiceFailure {
+export function serviceRefusal(code: keyof typeof refusals): RefusedRequest {
   const [status, message] = refusals[code];
-  return new ServiceFailure(status, code, message);
+  return new RefusedRequest(status, code, message);
 }
 
 /** A field with a wrong type or out of its bounds, without a documented code. */
-export function invalidField(field: string): ServiceFailure {
-  return new ServiceFailure(400, `service.${field}.invalid`, `invalid value for "${field}"`);
+export function invalidField(field: string): RefusedRequest {
+  return new RefusedRequest(400, `service.${field}.invalid`, `invalid value for "${field}"`);
 }
 
 /** A field that the request must state (collector-api.md §4.4, rule 3). */
-export function missingField(field: string): ServiceFailure {
-  return new ServiceFailure(400, `service.${field}.missing`, `"${field}" must be stated`);
+export function missingField(field: string): RefusedRequest {
+  return new RefusedRequest(400, `service.${field}.missing`, `"${field}" must be stated`);
 }
 
 /** A field that must equal the stored one (collector-api.md §2.1, Access). */
-export function fixedField(field: string): ServiceFailure {
-  return new ServiceFailure(400, `service.${field}.notmodifiable`, `"${field}" cannot be modified`);
+export function fixedField(field: string): RefusedRequest {
+  return new RefusedRequest(400, `service.${field}.notmodifiable`, `"${field}" cannot be modified`);
 }

@@ -1,13 +1,13 @@
 import type { EpochMs } from '../../base/time.ts';
 import { sourceNameOf } from '../../contract/collector-management/sources.ts';
-import { ServiceFailure } from '../scenario/service-failure.ts';
-import { missingField, refusal } from './refusals.ts';
+import { RefusedRequest } from '../scenario/refused-request.ts';
+import { missingField, serviceRefusal } from './refusals.ts';
 import type { CollectorSource, SimulatedCollector } from './simulated-collector.ts';
 import type { SourceRegistry } from './source-registry.ts';
 import { readSourceStatement, type Stated, type StatedUpdate } from './statements.ts';
 import { checkIfMatch, sourceETag } from './views.ts';
 
-/** @throws ServiceFailure with a code of collector-api.md §7.4 */
+/** @throws RefusedRequest with a code of collector-api.md §7.4 */
 export function createSource(
   registry: SourceRegistry,
   collector: SimulatedCollector,
@@ -15,16 +15,16 @@ export function createSource(
   now: EpochMs,
 ): CollectorSource {
   refuseInJsonMode(collector);
-  if (Object.hasOwn(stated, 'id')) throw refusal('createValidationError');
+  if (Object.hasOwn(stated, 'id')) throw serviceRefusal('createValidationError');
   const kept = readSourceStatement(stated, (type) => registry.isCloudToCloud(type));
-  if (registry.needsOAuth(String(kept['sourceType']))) throw refusal('InvalidSourceType');
-  if (registry.isNameTaken(collector, sourceNameOf(kept), now)) throw refusal('DuplicateResourceName');
+  if (registry.needsOAuth(String(kept['sourceType']))) throw serviceRefusal('InvalidSourceType');
+  if (registry.isNameTaken(collector, sourceNameOf(kept), now)) throw serviceRefusal('DuplicateResourceName');
   return registry.add(collector, kept, now);
 }
 
 /**
  * Replaces a source by the stated fields (collector-api.md §4.4). An optional field that is not stated is removed.
- * @throws ServiceFailure with a code of collector-api.md §7.4, or one of the ETag's
+ * @throws RefusedRequest with a code of collector-api.md §7.4, or one of the ETag's
  */
 export function updateSource(
   registry: SourceRegistry,
@@ -35,23 +35,23 @@ export function updateSource(
   refuseInJsonMode(collector);
   checkIfMatch(ifMatch, sourceETag(source));
   if (source.stoppedAt !== undefined) {
-    throw new ServiceFailure(400, 'service.source.stopping', 'the source is being deleted');
+    throw new RefusedRequest(400, 'service.source.stopping', 'the source is being deleted');
   }
-  if (stated['id'] !== source.id) throw refusal('BadRequestBladeId');
+  if (stated['id'] !== source.id) throw serviceRefusal('BadRequestBladeId');
   const kept = readSourceStatement(stated, (type) => registry.isCloudToCloud(type));
-  if (kept['sourceType'] !== source.stated['sourceType']) throw refusal('InvalidSourceType');
+  if (kept['sourceType'] !== source.stated['sourceType']) throw serviceRefusal('InvalidSourceType');
   const missing = Object.keys(source.stated).find((field) => !Object.hasOwn(kept, field));
   if (isStrict && missing !== undefined) throw missingField(missing);
   const name = sourceNameOf(kept);
   if (name !== sourceNameOf(source.stated) && registry.isNameTaken(collector, name, now)) {
-    throw refusal('DuplicateResourceName');
+    throw serviceRefusal('DuplicateResourceName');
   }
   const updated: CollectorSource = { ...source, stated: kept };
   registry.replace(collector, updated, now);
   return updated;
 }
 
-/** @throws ServiceFailure `CannotModifySources` for a collector in JSON mode */
+/** @throws RefusedRequest `CannotModifySources` for a collector in JSON mode */
 export function deleteSource(
   registry: SourceRegistry,
   target: { readonly collector: SimulatedCollector; readonly source: CollectorSource },
@@ -62,5 +62,5 @@ export function deleteSource(
 }
 
 function refuseInJsonMode({ facts }: SimulatedCollector): void {
-  if (facts.sourceSyncMode === 'Json') throw refusal('CannotModifySources');
+  if (facts.sourceSyncMode === 'Json') throw serviceRefusal('CannotModifySources');
 }

@@ -4,7 +4,7 @@ import type { EpochMs } from '../../base/time.ts';
 import { collectorAccess } from '../../contract/collector-management/field-access.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import { sourceNameOf } from '../../contract/collector-management/sources.ts';
-import { invalidField, missingField, refusal } from './refusals.ts';
+import { invalidField, missingField, serviceRefusal } from './refusals.ts';
 import type { CollectorFacts, CollectorSource } from './simulated-collector.ts';
 
 /** The fields of a collector that a client may set (collector-api.md §2.1). */
@@ -65,7 +65,7 @@ interface CollectorStatement {
 
 /**
  * Parses the stated fields of a collector.
- * @throws ServiceFailure for the first invalid field: with its documented code, else `service.<field>.invalid`
+ * @throws RefusedRequest for the first invalid field: with its documented code, else `service.<field>.invalid`
  */
 export function readCollectorStatement(
   stated: Stated,
@@ -76,9 +76,10 @@ export function readCollectorStatement(
   // JSON has no `undefined`, so stated fields have values.
   const { sourceSyncMode, ...modifiable } = read.data as Partial<ModifiableStatement>;
   const { name, description } = modifiable;
-  if (characterCount(name) > serviceLimits.collectorNameLengthMax) throw refusal('CollectorNameTooLong');
+  if (characterCount(name) > serviceLimits.collectorNameLengthMax)
+    throw serviceRefusal('CollectorNameTooLong');
   if (characterCount(description) > serviceLimits.descriptionLengthMax) {
-    throw refusal('CollectorDescriptionTooLong');
+    throw serviceRefusal('CollectorDescriptionTooLong');
   }
   const unknown = Object.fromEntries(Object.entries(stated).filter(([field]) => !knownFields.has(field)));
   if (collectorType === 'Installable') {
@@ -132,7 +133,7 @@ const serviceFields: readonly string[] = ['id', 'alive', 'state'];
  * Parses the stated fields of a source.
  * @param isCloudToCloud true for a source type with names in `config`
  * @returns all stated fields, except those that the service sets
- * @throws ServiceFailure for the first invalid field: with its code of collector-api.md §7.4, else `service.<field>.invalid`
+ * @throws RefusedRequest for the first invalid field: with its code of collector-api.md §7.4, else `service.<field>.invalid`
  *   or `.missing`
  */
 export function readSourceStatement(
@@ -140,8 +141,9 @@ export function readSourceStatement(
   isCloudToCloud: (sourceType: string) => boolean,
 ): CollectorSource['stated'] {
   const { sourceType, description } = stated;
-  if (sourceType === undefined || sourceType === null || sourceType === '') throw refusal('EmptySourceType');
-  if (typeof sourceType !== 'string') throw refusal('InvalidSourceType');
+  if (sourceType === undefined || sourceType === null || sourceType === '')
+    throw serviceRefusal('EmptySourceType');
+  if (typeof sourceType !== 'string') throw serviceRefusal('InvalidSourceType');
   const isNamedInside = isCloudToCloud(sourceType);
   const { name = null, config } = stated;
   if (name === null && !isNamedInside) throw missingField('name');
@@ -151,9 +153,10 @@ export function readSourceStatement(
   if (!read.success) throw invalidField(String(read.error.issues[0]?.path[0]));
   const called = sourceNameOf({ name, config });
   if (called === undefined) throw missingField('name');
-  if (characterCount(called) > serviceLimits.collectorNameLengthMax) throw refusal('CollectorNameTooLong');
+  if (characterCount(called) > serviceLimits.collectorNameLengthMax)
+    throw serviceRefusal('CollectorNameTooLong');
   if (typeof description === 'string' && characterCount(description) > serviceLimits.descriptionLengthMax) {
-    throw refusal('CollectorDescriptionTooLong');
+    throw serviceRefusal('CollectorDescriptionTooLong');
   }
   const unkept = [...serviceFields, intakeFields.get(sourceType)];
   return Object.fromEntries(Object.entries(stated).filter(([field]) => !unkept.includes(field)));

@@ -1,10 +1,10 @@
 import { compareBuildVersions, isSameBuild, parseBuildVersion } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
+import { RefusedRequest } from '../scenario/refused-request.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { ServiceFailure } from '../scenario/service-failure.ts';
 import type { BuildList } from './build-list.ts';
 import type { CollectorRegistry } from './collector-registry.ts';
-import { refusal } from './refusals.ts';
+import { serviceRefusal } from './refusals.ts';
 import { advanceCollector, isAlive, type SimulatedCollector } from './simulated-collector.ts';
 import { drawTaskScript, type ScriptParts, type TaskScript, timedOutMessage } from './task-script.ts';
 import { decideOutcome, type ResolvedRule, type UpgradeTry } from './upgrade-outcome.ts';
@@ -31,14 +31,14 @@ export interface TaskRequest {
 /** An accepted request, from which the course of its task is drawn. */
 export type AcceptedUpgrade = UpgradeTry & Omit<ScriptParts, 'outcome'> & Pick<TaskRequest, 'by'>;
 
-/** @throws ServiceFailure when the request is refused after all */
+/** @throws RefusedRequest when the request is refused after all */
 export type DrawScript = (accepted: AcceptedUpgrade) => TaskScript;
 
 /** Draws courses as the scenario has them: by its rules, else by chance. */
 export function scenarioScripts(rules: readonly ResolvedRule[]): DrawScript {
   return (accepted) => {
     const outcome = decideOutcome(accepted.scenario, rules, accepted);
-    if (outcome.kind === 'createCode') throw refusal(outcome.code);
+    if (outcome.kind === 'createCode') throw serviceRefusal(outcome.code);
     return drawTaskScript({ ...accepted, outcome });
   };
 }
@@ -99,21 +99,21 @@ export class UpgradeTasks {
 
   /**
    * The build that a request means. Default: the latest.
-   * @throws ServiceFailure `collector.version.invalid` when it is unreadable or not on offer
+   * @throws RefusedRequest `collector.version.invalid` when it is unreadable or not on offer
    */
   targetVersion(asked: string | undefined, now: EpochMs): string {
     const toVersion = asked === undefined || asked === '' ? this.#parts.builds.latest(now) : asked;
     if (toVersion === undefined || parseBuildVersion(toVersion) === undefined) {
-      throw refusal('collector.version.invalid');
+      throw serviceRefusal('collector.version.invalid');
     }
     const offered = this.#parts.builds.offered(now).find((version) => isSameBuild(version, toVersion));
-    if (offered === undefined) throw refusal('collector.version.invalid');
+    if (offered === undefined) throw serviceRefusal('collector.version.invalid');
     return offered;
   }
 
   /**
    * Accepts a task and draws its course.
-   * @throws ServiceFailure with one of the five codes of collector-api.md §7.5
+   * @throws RefusedRequest with one of the five codes of collector-api.md §7.5
    */
   create(asked: TaskRequest, drawScript: DrawScript, now: EpochMs): SimulatedTask {
     const { collectorId, by } = asked;
@@ -149,7 +149,7 @@ export class UpgradeTasks {
     try {
       this.create({ ...asked, by: 'human' }, drawScript, now);
     } catch (error) {
-      if (!(error instanceof ServiceFailure)) throw error;
+      if (!(error instanceof RefusedRequest)) throw error;
     }
   }
 
@@ -189,10 +189,10 @@ export class UpgradeTasks {
   /** The rules of collector-api.md §7.5, in the order of its table. */
   #admit({ collectorId, toVersion }: TaskRequest, now: EpochMs) {
     const collector = this.#parts.collectors.find(collectorId, now);
-    if (collector === undefined) throw refusal('collector.invalid');
-    if (collector.facts.collectorType === 'Hosted') throw refusal('collector.type.invalid');
-    if (!isAlive(collector, now)) throw refusal('collector.not.alive');
-    if (this.isInUpgrade(collectorId, now)) throw refusal('collector.in.upgrading');
+    if (collector === undefined) throw serviceRefusal('collector.invalid');
+    if (collector.facts.collectorType === 'Hosted') throw serviceRefusal('collector.type.invalid');
+    if (!isAlive(collector, now)) throw serviceRefusal('collector.not.alive');
+    if (this.isInUpgrade(collectorId, now)) throw serviceRefusal('collector.in.upgrading');
     return { collector, toVersion: this.targetVersion(toVersion, now) };
   }
 }

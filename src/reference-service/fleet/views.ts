@@ -2,7 +2,7 @@ import { hashHex } from '../../base/hash.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { Collector } from '../../contract/collector-management/collectors.ts';
 import { downloadVersionKey, type Source } from '../../contract/collector-management/sources.ts';
-import { refusal } from './refusals.ts';
+import { serviceRefusal } from './refusals.ts';
 import {
   advanceCollector,
   type CollectorFacts,
@@ -17,14 +17,14 @@ import { intakeOf } from './statements.ts';
 export function collectorView(collector: SimulatedCollector, now: EpochMs): Collector {
   const { facts } = collector;
   const life = advanceCollector(collector, now);
-  const shown: Collector = lasting(facts);
-  shown.alive = isAlive(collector, now);
-  shown.collectorVersion = life.version;
-  shown.links = [{ rel: 'sources', href: `/v1/collectors/${facts.id}/sources` }];
-  if (facts.collectorType === 'Hosted') return shown;
-  shown.lastSeenAlive = lastHeartbeatAt(life, now);
-  if (collector.showsOsTime && life.kind === 'up') shown.osTime = now - life.upSince;
-  return shown;
+  const view: Collector = lasting(facts);
+  view.alive = isAlive(collector, now);
+  view.collectorVersion = life.version;
+  view.links = [{ rel: 'sources', href: `/v1/collectors/${facts.id}/sources` }];
+  if (facts.collectorType === 'Hosted') return view;
+  view.lastSeenAlive = lastHeartbeatAt(life, now);
+  if (collector.showsOsTime && life.kind === 'up') view.osTime = now - life.upSince;
+  return view;
 }
 
 export function collectorETag(collector: SimulatedCollector): string {
@@ -70,11 +70,11 @@ const quotedTags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
 
 /**
  * Checks `If-Match` (collector-api.md §4.4).
- * @throws ServiceFailure when `If-Match` is missing, not quoted, or names another state than the current one
+ * @throws RefusedRequest when `If-Match` is missing, not quoted, or names another state than the current one
  */
 export function checkIfMatch(ifMatch: string | undefined, current: string): void {
   const stated = ifMatch?.trim() ?? '';
-  if (stated === '') throw refusal('service.ifthen.missing');
-  if (!quotedTags.test(stated)) throw refusal('service.ifthen.notquoted');
-  if (!stated.split(/\s*,\s*/).includes(current)) throw refusal('service.etagid.mismatch');
+  if (stated === '') throw serviceRefusal('service.ifthen.missing');
+  if (!quotedTags.test(stated)) throw serviceRefusal('service.ifthen.notquoted');
+  if (!stated.split(/\s*,\s*/).includes(current)) throw serviceRefusal('service.etagid.mismatch');
 }

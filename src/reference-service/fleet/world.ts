@@ -101,12 +101,12 @@ export class World {
     return this.#collectors.offline(aliveBeforeDays * dayMs, this.now());
   }
 
-  /** @throws ServiceFailure when a rule of collector-api.md §2.1 or §4.1 is broken */
+  /** @throws RefusedRequest when a rule of collector-api.md §2.1 or §4.1 is broken */
   createCollector(stated: Stated): SimulatedCollector {
     return this.#written(createHostedCollector(this.#collectors, stated, this.now()));
   }
 
-  /** @throws ServiceFailure when a rule of collector-api.md §2.1 or §4.4 is broken */
+  /** @throws RefusedRequest when a rule of collector-api.md §2.1 or §4.4 is broken */
   updateCollector(collector: SimulatedCollector, update: Update): void {
     updateCollector(this.#collectors, collector, this.#toStatedUpdate(update));
     this.#changed();
@@ -118,18 +118,18 @@ export class World {
     this.#changed();
   }
 
-  /** @throws ServiceFailure when a rule of collector-api.md §2.2 or §4.2 is broken */
+  /** @throws RefusedRequest when a rule of collector-api.md §2.2 or §4.2 is broken */
   createSource(collector: SimulatedCollector, stated: Stated): CollectorSource {
     return this.#written(createSource(this.sources, collector, stated, this.now()));
   }
 
-  /** @throws ServiceFailure when a rule of collector-api.md §4.2 or §4.4 is broken */
+  /** @throws RefusedRequest when a rule of collector-api.md §4.2 or §4.4 is broken */
   updateSource(collector: SimulatedCollector, source: CollectorSource, update: Update): CollectorSource {
     const target = { collector, source };
     return this.#written(updateSource(this.sources, target, this.#toStatedUpdate(update)));
   }
 
-  /** @throws ServiceFailure `CannotModifySources` for a collector in JSON mode */
+  /** @throws RefusedRequest `CannotModifySources` for a collector in JSON mode */
   deleteSource(collector: SimulatedCollector, source: CollectorSource): void {
     deleteSource(this.sources, { collector, source }, this.now());
     this.#changed();
@@ -150,7 +150,7 @@ export class World {
 
   /**
    * The build that a request means. Default: the latest.
-   * @throws ServiceFailure `collector.version.invalid` when it is unreadable or not on offer
+   * @throws RefusedRequest `collector.version.invalid` when it is unreadable or not on offer
    */
   targetVersion(asked: string | undefined): string {
     return this.#tasks.targetVersion(asked, this.now());
@@ -158,7 +158,7 @@ export class World {
 
   /**
    * Accepts an upgrade task and draws its course.
-   * @throws ServiceFailure with one of the five codes of collector-api.md §7.5
+   * @throws RefusedRequest with one of the five codes of collector-api.md §7.5
    */
   createTask(asked: TaskRequest): SimulatedTask {
     return this.#written(this.#tasks.create(asked, this.#drawScript, this.now()));

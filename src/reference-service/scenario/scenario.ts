@@ -10,7 +10,7 @@ import {
 } from './account-scenario.ts';
 import { defaultBuilds } from './default-builds.ts';
 import { Duration, FailureRule, FleetEvent, Glob, HttpFault, Share } from './happenings.ts';
-import { ErrorBodies } from './service-failure.ts';
+import { ErrorBodies } from './refused-request.ts';
 
 /** More than an account may have, to test what grows with the fleet. */
 const fleetSizeMax = 100_000;

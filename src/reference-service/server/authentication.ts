@@ -60,17 +60,17 @@ export class Authentication {
 
   identify({ headers, remoteAddress }: Pick<HttpRequest, 'headers' | 'remoteAddress'>): SignInResult {
     const now = this.#clock.now();
-    const given = basicCredentials(headers.authorization);
+    const credentials = basicCredentials(headers.authorization);
     const sessionId = sessionIdOf(headers.cookie);
     const broughtCookie = sessionId !== undefined;
     const sessionKey = this.#keyOfSession(sessionId, now);
     if (sessionId !== undefined && sessionKey !== undefined) {
-      const isSamePerson = given === undefined || this.#rightKey(given) === sessionKey;
+      const isSamePerson = credentials === undefined || this.#rightKey(credentials) === sessionKey;
       if (isSamePerson)
         return { kind: 'known', key: sessionKey, sessionId, isNewSession: false, broughtCookie };
     }
-    if (given === undefined) return { kind: 'noCredentials' };
-    const key = this.#rightKey(given);
+    if (credentials === undefined) return { kind: 'noCredentials' };
+    const key = this.#rightKey(credentials);
     if (this.#isThrottled(remoteAddress, key, now)) return { kind: 'throttled' };
     if (key === undefined) return { kind: 'wrongKey' };
     return {
@@ -104,15 +104,15 @@ export class Authentication {
 
   /** The key that a request claims, unchecked, to find the deployment of its account. */
   claimedKey(headers: IncomingHttpHeaders): AccessKey | undefined {
-    const given = basicCredentials(headers.authorization);
-    return given === undefined
+    const credentials = basicCredentials(headers.authorization);
+    return credentials === undefined
       ? this.#keyOfSession(sessionIdOf(headers.cookie), this.#clock.now())
-      : this.#keys.get(given.accessId);
+      : this.#keys.get(credentials.accessId);
   }
 
   /** Checks credentials without counting a sign-in. */
-  isRight(given: Credentials | undefined): boolean {
-    return given !== undefined && this.#rightKey(given) !== undefined;
+  isRight(credentials: Credentials | undefined): boolean {
+    return credentials !== undefined && this.#rightKey(credentials) !== undefined;
   }
 
   /** Ends all sessions, as a restart of the service does. */
@@ -120,9 +120,9 @@ export class Authentication {
     this.#sessions.clear();
   }
 
-  #rightKey(given: Credentials): AccessKey | undefined {
-    const key = this.#keys.get(given.accessId);
-    return key !== undefined && isSameText(key.accessKey, given.accessKey) ? key : undefined;
+  #rightKey(credentials: Credentials): AccessKey | undefined {
+    const key = this.#keys.get(credentials.accessId);
+    return key !== undefined && isSameText(key.accessKey, credentials.accessKey) ? key : undefined;
   }
 
   #keyOfSession(id: string | undefined, now: EpochMs): AccessKey | undefined {

@@ -2,11 +2,11 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { CutOff, HttpAnswer } from '../../http/operation-handlers.ts';
 import type { Caller } from '../api/callers.ts';
 import type { ErrorAnswers } from '../api/error-answers.ts';
-import { refusal } from '../fleet/refusals.ts';
+import { serviceRefusal } from '../fleet/refusals.ts';
 import type { HttpFault } from '../scenario/happenings.ts';
 import { hashShare } from '../scenario/random.ts';
+import { RefusedRequest } from '../scenario/refused-request.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { ServiceFailure } from '../scenario/service-failure.ts';
 
 /** Chooses the requests with faults by seed, operation and number, so that a run can be repeated. */
 export class HttpFaults {
@@ -62,17 +62,17 @@ export async function playFault(
   const { errors, next } = parts;
   switch (fault.fault) {
     case '500':
-      return errors.of(new ServiceFailure(500, 'internal.error', 'an internal error occurred'));
+      return errors.of(new RefusedRequest(500, 'internal.error', 'an internal error occurred'));
     case '502html':
       return { status: 502, headers: { 'content-type': 'text/html' }, body: badGatewayPage };
     case '503':
-      return errors.of(new ServiceFailure(503, 'service.unavailable', 'the service is unavailable'));
+      return errors.of(new RefusedRequest(503, 'service.unavailable', 'the service is unavailable'));
     case '429':
-      return errors.of(new ServiceFailure(429, 'rate.limit.exceeded', 'too many requests'), {}, 'list');
+      return errors.of(new RefusedRequest(429, 'rate.limit.exceeded', 'too many requests'), {}, 'list');
     case '401':
       return parts.unauthorized();
     case '404':
-      return errors.of(refusal('InvalidCollector'));
+      return errors.of(serviceRefusal('InvalidCollector'));
     case 'cutOff':
       return { cutOff: 'beforeHeaders' };
     case 'cutOffMidBody':
@@ -83,7 +83,7 @@ export async function playFault(
       return { cutOff: 'beforeHeaders' };
     case '500AfterWork':
       await next();
-      return errors.of(new ServiceFailure(500, 'internal.error', 'an internal error occurred'));
+      return errors.of(new RefusedRequest(500, 'internal.error', 'an internal error occurred'));
     case 'brokenJson':
       return broken(await next());
     case 'emptyList':

@@ -16,7 +16,7 @@ import { parseScenario, type Scenario } from '../scenario/scenario.ts';
 import { Authentication, type Credentials } from './authentication.ts';
 import { Deployments } from './deployments.ts';
 import { HttpFaults } from './http-faults.ts';
-import { RequestGate } from './request-gate.ts';
+import { RequestChecks } from './request-checks.ts';
 import { readStateFile, type ServiceState, StateKeeper, stateFormat } from './state-file.ts';
 
 export interface ReferenceServiceParts {
@@ -81,14 +81,14 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
   const world = worldOf(accounts, mainAccountName);
   const record = new ServiceRecord(clock);
   const authentication = new Authentication({
-    keys: [...parts.credentials.map((given) => AccessKey.parse({ ...given })), ...scenario.keys],
+    keys: [...parts.credentials.map((credentials) => AccessKey.parse({ ...credentials })), ...scenario.keys],
     limits: scenario.limits,
     clock,
   });
   const errors = new ErrorAnswers(scenario);
   const callers = new Callers();
   const own = { url: '' };
-  const gate = new RequestGate({
+  const checks = new RequestChecks({
     scenario,
     clock,
     realClock,
@@ -115,7 +115,7 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
     host: parts.host ?? '127.0.0.1',
     port: parts.port ?? 0,
     operations: mountAll(callers, record),
-    around: gate.around,
+    around: checks.around,
     answerFailure: (failure, request) => {
       const refused = requestFailure(failure, request);
       record.refused(request.operation, refused);

@@ -67,9 +67,9 @@ export function makeListReadings({
     running = countRunning(loads);
     planAt = at + planForMs;
   };
-  const dueAt = ({ of, periodMs }: Reading): EpochMs => (readAt.get(of) ?? at - periodMs) + periodMs;
+  const dueAt = ({ of: list, periodMs }: Reading): EpochMs => (readAt.get(list) ?? at - periodMs) + periodMs;
   const showing = (what: Shown): readonly Reading[] =>
-    readings.filter(({ of }) => (shows[what] as readonly string[]).includes(of));
+    readings.filter(({ of: list }) => (shows[what] as readonly string[]).includes(list));
   return {
     /** Reads all lists that are due until this instant. Called at each step of an upgrade and each pass of the leader. */
     readUntil: async (now: EpochMs): Promise<void> => {
@@ -91,7 +91,7 @@ export function makeListReadings({
     },
     /** Whether a list shows what happened at this instant. */
     isShown: (what: Shown, happenedAt: EpochMs): boolean =>
-      showing(what).some(({ of }) => (readAt.get(of) ?? Number.NEGATIVE_INFINITY) >= happenedAt),
+      showing(what).some(({ of: list }) => (readAt.get(list) ?? Number.NEGATIVE_INFINITY) >= happenedAt),
     /** The next reading that shows it, after this instant; Infinity: none is planned. */
     nextAt: (what: Shown, now: EpochMs): EpochMs =>
       Math.max(now + 1, Math.ceil(Math.min(...showing(what).map(dueAt)))),

@@ -1,7 +1,7 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { RolloutState } from '../../base/vocabulary.ts';
 import { expectationOf, type GateAnswer } from '../../rollout/decision/assess-gate.ts';
-import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
+import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
 import { type Expectation, evaluateExpectation } from '../../rollout/model/expectation.ts';
 import type { GateRule, Policy } from '../../rollout/model/policy.ts';
 import type { Wave } from '../../rollout/model/rollout.ts';
@@ -53,7 +53,7 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
     seed,
     state: rollout.state,
     reasonKind: cause.kind,
-    reason: rolloutReasonWords(cause),
+    reason: rolloutReasonText(cause),
     tookMs: stoppedAt - beganAt,
     requests: budget.requests,
     harmed: [...service.creates.keys()].filter((id) => broken.has(id)).length,

@@ -3,71 +3,74 @@ import type { ChartElement } from '../../rollout/charts/chart-element.ts';
 import { type Lane, wavesChart } from '../../rollout/charts/waves-chart.ts';
 import {
   type Block,
-  chart,
-  clock,
-  heading,
+  chartBlocks,
+  headingBlock,
   type ReportDocument,
-  table,
-  text,
+  tableBlock,
+  textBlock,
+  utcText,
 } from '../../rollout/report/report-document.ts';
-import { assumedWords, notPlayedWords } from './assumed-words.ts';
+import { assumedText, notPlayedText } from './assumed-text.ts';
 import {
-  clockWords,
-  endWords,
+  clockText,
+  endText,
   figureRows,
-  type Shown,
-  seedsWords,
+  type ShownRehearsal,
+  seedsText,
   variantColumns,
   variantRows,
   waveRow,
-} from './rehearsal-words.ts';
+} from './rehearsal-text.ts';
 
 /** A rehearsal as a document, for an HTML page. */
-export function rehearsalDocument(shown: Shown): ReportDocument {
-  const { policy, targetBuild, rehearsal, variants } = shown;
+export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
+  const { policy, targetBuild, rehearsal, variants } = result;
   const facts = [
     ['policy', policy],
     ['build', targetBuild],
-    ['begins', clock(rehearsal.beganAt)],
+    ['begins', utcText(rehearsal.beganAt)],
     ['collectors', `${rehearsal.planned} planned`],
-    ['played', seedsWords(shown)],
-    ['assumed', assumedWords(shown)],
-    ['not played', notPlayedWords],
-    ...figureRows(shown),
+    ['played', seedsText(result)],
+    ['assumed', assumedText(result)],
+    ['not played', notPlayedText],
+    ...figureRows(result),
   ];
   return {
     title: `Rehearsal of ${policy}`,
     blocks: [
-      table(['', ''], facts),
-      heading('Waves'),
-      ...chart(timeline(shown)),
-      table(
+      tableBlock(['', ''], facts),
+      headingBlock('Waves'),
+      ...chartBlocks(timeline(result)),
+      tableBlock(
         ['wave', 'collectors', 'opened', 'passed'],
-        rehearsal.waves.map((wave) => waveRow(wave, shown)),
+        rehearsal.waves.map((wave) => waveRow(wave, result)),
       ),
-      heading('How it ends'),
-      ...rehearsal.ends.map((end) => text(endWords(end, shown))),
-      ...heldBlocks(shown),
+      headingBlock('How it ends'),
+      ...rehearsal.ends.map((end) => textBlock(endText(end, result))),
+      ...heldBlocks(result),
       ...(variants.length === 0
         ? []
-        : [heading('What would have caught it earlier'), table(variantColumns, variantRows(shown))]),
+        : [
+            headingBlock('What would have caught it earlier'),
+            tableBlock(variantColumns, variantRows(result)),
+          ]),
     ],
   };
 }
 
-function heldBlocks({ rehearsal: { heldStrata, seeds } }: Shown): readonly Block[] {
+function heldBlocks({ rehearsal: { heldStrata, seeds } }: ShownRehearsal): readonly Block[] {
   if (heldStrata.length === 0) return [];
   const rows = heldStrata
     .slice(0, heldMax)
     .map(({ label, seeds: count }) => [label, `${Math.round((count / seeds) * 100)}%`]);
-  return [heading('Held strata'), table(['stratum', 'seeds'], rows)];
+  return [headingBlock('Held strata'), tableBlock(['stratum', 'seeds'], rows)];
 }
 
 const heldMax = 20;
 
 /** Each wave from its opening to its end: the median over the range of the seeds. */
-function timeline(shown: Shown): ChartElement {
-  const { waves, beganAt, tookMs } = shown.rehearsal;
+function timeline(result: ShownRehearsal): ChartElement {
+  const { waves, beganAt, tookMs } = result.rehearsal;
   const lastMs = Math.max(1, tookMs.p95, ...waves.map(({ passed }) => passed.afterMs?.p95 ?? 0));
   const stretch = (tone: string, from: DurationMs, to: DurationMs) => {
     return { tone, from: beganAt + from, to: beganAt + to };
@@ -79,7 +82,7 @@ function timeline(shown: Shown): ChartElement {
     return { name, stretches: [range, stretch('busy', opened.afterMs.median, median)] };
   });
   return wavesChart({
-    axis: { from: beganAt, to: beganAt + lastMs, words: (at) => clockWords(at, shown) },
+    axis: { from: beganAt, to: beganAt + lastMs, words: (at) => clockText(at, result) },
     lanes,
     legend: [
       { tone: 'busy', name: 'the median' },

@@ -55,8 +55,8 @@ export interface WaveInstants {
 }
 
 /** Summarizes the results. @param results at least one */
-export function summarize(results: readonly SeedResult[], beganAt: EpochMs): Rehearsal {
-  const rangeOf = (of: (result: SeedResult) => number) => range(results.map(of), 'lower');
+export function summarizeSeeds(results: readonly SeedResult[], beganAt: EpochMs): Rehearsal {
+  const rangeOf = (figureOf: (result: SeedResult) => number) => range(results.map(figureOf), 'lower');
   const shares = results.map((each) => percent(each.othersDone, each.planned - each.broken));
   return {
     seeds: results.length,
@@ -108,8 +108,8 @@ function countEnds(results: readonly SeedResult[]): readonly RehearsedEnd[] {
 
 function summarizeWaves(results: readonly SeedResult[], beganAt: EpochMs): readonly RehearsedWave[] {
   return (results[0]?.waves ?? []).map(({ name, size }, index) => {
-    const instants = (of: 'openedAt' | 'passedAt'): WaveInstants => {
-      const known = results.flatMap(({ waves }) => waves[index]?.[of] ?? []).map((at) => at - beganAt);
+    const instants = (instant: 'openedAt' | 'passedAt'): WaveInstants => {
+      const known = results.flatMap(({ waves }) => waves[index]?.[instant] ?? []).map((at) => at - beganAt);
       if (known.length === 0) return { seeds: 0, afterMs: null };
       const { p5, median, p95 } = range(known, 'lower');
       return { seeds: known.length, afterMs: { p5, median, p95 } };

@@ -60,7 +60,7 @@ function halved(size: Amount): Amount {
 
 /** Keys with several values in the fleet that the policy does not spread by yet. */
 function otherKeys({ spreadBy }: Policy, collectors: readonly FleetCollector[]): readonly CollectorKey[] {
-  const fields = new Set(collectors.flatMap(({ fields: of }) => Object.keys(of)));
+  const fields = new Set(collectors.flatMap(({ fields }) => Object.keys(fields)));
   const all: CollectorKey[] = [...sharedKeys, ...[...fields].map((name) => `fields.${name}` as const)];
   return all
     .filter((key) => !spreadBy.includes(key))

@@ -84,13 +84,13 @@ export class MemoryQueues {
   }
 
   /** Every lane with its pending upgrades, in waves up to the frontier. */
-  #pendingQueues(of: { readonly frontier: number; readonly perLane: number }): readonly LaneQueue[] {
-    const { frontier, perLane } = of;
+  #pendingQueues(bounds: { readonly frontier: number; readonly perLane: number }): readonly LaneQueue[] {
+    const { frontier, perLane } = bounds;
     if (this.#shown?.frontier !== frontier || this.#shown.perLane !== perLane)
       this.#shown = { frontier, perLane, queues: [] };
     const { queues } = this.#shown;
     return Array.from({ length: this.#lanes.length }, (_, lane) => {
-      queues[lane] ??= { lane, retries: [], pending: this.#firstOf(lane, of) };
+      queues[lane] ??= { lane, retries: [], pending: this.#firstOf(lane, bounds) };
       return queues[lane];
     });
   }

@@ -49,16 +49,16 @@ export function makeRolloutReads({ kept, active, numbers }: MemoryState) {
     loadGroups: async (id) => kept.get(id)?.groups,
     loadAttributes: async (id) => kept.get(id)?.attributes,
     loadView: async (id, { now, overdueBefore, pageSize }) => {
-      const of = kept.get(id);
-      if (of === undefined) return undefined;
-      const { rollout, groups, counts, queues } = of;
+      const record = kept.get(id);
+      if (record === undefined) return undefined;
+      const { rollout, groups, counts, queues } = record;
       const share = Math.floor(candidatesPerView / Math.max(1, groups.lanes.length));
       const perLane = Math.min(pageSize, Math.max(perLaneMin, share));
       const frontier = rollout.waves.findLastIndex(hasBegun);
       return {
         rollout,
         groups,
-        braked: of.brake,
+        braked: record.brake,
         ...counts.show(rollout.waves.length),
         ...queues.candidates({ now, frontier, perLane }),
         overdue: queues.overdue(overdueBefore).slice(0, pageSize),

@@ -74,22 +74,22 @@ export class MemoryState {
   /** Keeps a plan in place of an earlier one of its rollout, whose events and brake remain. */
   install({ rollout, upgrades, groups, attributes, events }: FrozenPlan): Kept {
     const { brake = false, events: earlier = [] } = this.kept.get(rollout.id) ?? {};
-    const of: Kept = {
+    const entry: Kept = {
       ...{ rollout, groups, attributes, brake, events: earlier },
       upgrades: new Map(),
       counts: new MemoryCounts(),
       queues: new MemoryQueues(),
       intents: new Map(),
     };
-    this.kept.set(rollout.id, of);
+    this.kept.set(rollout.id, entry);
     for (const upgrade of upgrades) {
-      this.addUpgrade(of, upgrade);
-      this.noteIntent(of, upgrade, true);
+      this.addUpgrade(entry, upgrade);
+      this.noteIntent(entry, upgrade, true);
       const { progress, identity } = upgrade;
-      if ('endedAt' in progress) of.counts.noteChange(identity.wave, progress.endedAt);
+      if ('endedAt' in progress) entry.counts.noteChange(identity.wave, progress.endedAt);
     }
-    this.addEvents(of, events);
-    return of;
+    this.addEvents(entry, events);
+    return entry;
   }
 }
 

@@ -6,7 +6,7 @@ import { isSame, type Kept, type MemoryState } from './memory-state.ts';
 interface TransitionCall {
   readonly mode: 'save' | 'intent' | 'admit' | 'rejoin';
   readonly rolloutRev?: number | undefined;
-  readonly tripAbove?: number | null | undefined;
+  readonly brakeAbove?: number | null | undefined;
   /** The guard of a write of many upgrades, checked once for all. */
   readonly isRefused?: boolean;
   readonly hasRoom?: (stored: Kept) => boolean;
@@ -49,7 +49,7 @@ export function makeUpgradeWrites(state: MemoryState) {
       const isFencedOff = state.isFenced(rolloutId, fence);
       const rev = kept.get(rolloutId)?.rollout.rev;
       const isRefused = isFencedOff || (rolloutRev ?? rev) !== rev;
-      return transitionAll(changes, ({ tripAbove }) => ({ mode: 'save', tripAbove, isRefused }));
+      return transitionAll(changes, ({ brakeAbove }) => ({ mode: 'save', brakeAbove, isRefused }));
     },
     // Its retries are always those of the records.
     dropStrayRetries: async () => {},
@@ -82,7 +82,7 @@ function transition(
   if (changedAt !== undefined) stored.counts.noteChange(after.identity.wave, changedAt);
   state.addEvents(stored, events);
   const isWorse = weightOf(after) > weightOf(before);
-  const above = call.tripAbove ?? Number.POSITIVE_INFINITY;
+  const above = call.brakeAbove ?? Number.POSITIVE_INFINITY;
   if (isWorse && !stored.brake && stored.counts.waveWeight(after.identity.wave) > above) {
     stored.brake = true;
     raiseRev(stored);

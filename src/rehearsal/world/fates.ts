@@ -48,8 +48,8 @@ export function makeFates(
   const sigma = sigmaOf(durations);
   return (collectorId, attempt) => {
     // Whether a collector fails does not depend on the attempt. How long it takes does.
-    const nature = seededChance(mixed(seed, collectorId, 0))();
-    const chance = seededChance(mixed(seed, collectorId, attempt));
+    const nature = seededChance(hashNumbers(seed, collectorId, 0))();
+    const chance = seededChance(hashNumbers(seed, collectorId, attempt));
     const durationMs = Math.min(longestMs, medianMs * Math.exp(sigma * normalChance(chance)));
     const { always, once } = failures;
     const fails = nature < always || (nature < always + once && attempt === 1);
@@ -59,6 +59,6 @@ export function makeFates(
 }
 
 /** Hashes several numbers into one. */
-export function mixed(...numbers: readonly number[]): number {
+export function hashNumbers(...numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => Math.imul(sum ^ each, 0x9e3779b1) ^ (sum >>> 15), 0x2545f491) >>> 0;
 }

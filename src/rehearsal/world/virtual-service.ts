@@ -9,7 +9,7 @@ import {
 import { taskStatusAt } from '../../reference-service/fleet/task-script.ts';
 import type { SimulatedTask } from '../../reference-service/fleet/upgrade-tasks.ts';
 import type { World } from '../../reference-service/fleet/world.ts';
-import { ServiceFailure as Refused } from '../../reference-service/scenario/service-failure.ts';
+import { RefusedRequest as Refused } from '../../reference-service/scenario/refused-request.ts';
 import type { FleetCollector, FleetSnapshot } from '../../rollout/model/collector.ts';
 import { collectorsPerPage } from '../../rollout/readings/reading-period.ts';
 import type { InventoryRow, TaskSighting } from '../../rollout/upgrade/facts.ts';
@@ -43,9 +43,9 @@ const outage: ServiceFailure = {
 /**
  * The port to the service, played by the reference service's world. Requests do not wait for the budget here: the caller sends
  * them when they may be sent. During an outage all requests fail unsent.
- * @param given `slots`: the maximum of running tasks; `hasRows`: whether a list shows what a poll before a create would
+ * @param parts `slots`: the maximum of running tasks; `hasRows`: whether a list shows what a poll before a create would
  */
-export function makeVirtualService(given: {
+export function makeVirtualService(parts: {
   readonly snapshot: FleetSnapshot;
   readonly targetBuild: string;
   readonly fateOf: FateOf;
@@ -54,9 +54,9 @@ export function makeVirtualService(given: {
   readonly budget: VirtualBudget;
   readonly hasRows: (now: EpochMs) => boolean;
 }): VirtualService {
-  const { snapshot, clock, budget, slots, hasRows } = given;
+  const { snapshot, clock, budget, slots, hasRows } = parts;
   const creates = new Map<number, number>();
-  const world = makeVirtualWorld({ ...given, creates });
+  const world = makeVirtualWorld({ ...parts, creates });
   const tasks = makeWatchedTasks(world, slots);
   const pages = Math.max(1, Math.ceil(snapshot.collectors.length / collectorsPerPage));
   /** Counts the requests, and answers them. In an outage, a daemon waits until it is over, and sends none. */

@@ -13,16 +13,16 @@ const receivedForMs = 5_000;
 /**
  * The reference service's world with the fleet that is rehearsed. Fates take the place of the scenario's chances. Only the
  * target build breaks collectors: any other is a build that the collector ran before.
- * @param of `creates`: counts the tasks for the target build by collector
+ * @param parts `creates`: counts the tasks for the target build by collector
  */
-export function makeVirtualWorld(of: {
+export function makeVirtualWorld(parts: {
   readonly snapshot: FleetSnapshot;
   readonly targetBuild: string;
   readonly fateOf: FateOf;
   readonly clock: Clock;
   readonly creates: Map<number, number>;
 }): World {
-  const { snapshot, targetBuild, fateOf, clock, creates } = of;
+  const { snapshot, targetBuild, fateOf, clock, creates } = parts;
   const { collectors } = snapshot;
   // Builds that collectors run are still on offer.
   const builds = new Set([...collectors.map(({ build }) => build), targetBuild]);

@@ -4,7 +4,14 @@ import { dayMs, findTimeZone, utc } from '../../base/time-zone.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Selector } from '../../rollout/model/policy.ts';
 import { compileMatch } from '../../rollout/planning/selector.ts';
-import { type FateEnd, type FateOf, makeFates, mixed, type UsualCourse, unknownMessage } from './fates.ts';
+import {
+  type FateEnd,
+  type FateOf,
+  hashNumbers,
+  makeFates,
+  type UsualCourse,
+  unknownMessage,
+} from './fates.ts';
 import type { Disturbance } from './virtual-budget.ts';
 
 /** The assumptions of a rehearsal about the build, the service and people. */
@@ -48,7 +55,8 @@ export function drawFates(
     const matches = compileMatch(each.match);
     for (const collector of collectors) {
       if (ends.has(collector.id) || !matches(collector)) continue;
-      const isBroken = each.share >= 1 || seededChance(mixed(seed, collector.id, ~index))() < each.share;
+      const isBroken =
+        each.share >= 1 || seededChance(hashNumbers(seed, collector.id, ~index))() < each.share;
       if (isBroken) ends.set(collector.id, endOf(each));
     }
   });

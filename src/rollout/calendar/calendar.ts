@@ -48,7 +48,7 @@ export function needsCollectorZone(rules: CalendarRules): boolean {
 
 /**
  * When so much open time has passed since `from`; null if not within 400 days.
- * @param of `leastMs`: a shorter stretch does not count, because nothing can start in it
+ * @param options `leastMs`: a shorter stretch does not count, because nothing can start in it
  */
 export function openTimeFrom(
   rules: CalendarRules,

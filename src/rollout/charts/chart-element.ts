@@ -5,7 +5,7 @@ export interface ChartElement {
   readonly children: ReadonlyArray<ChartElement | string>;
 }
 
-export function element(
+export function chartElement(
   tag: string,
   attributes: ChartElement['attributes'] = {},
   ...children: ChartElement['children']
@@ -24,13 +24,13 @@ export interface LegendEntry {
 /** Names the colours of a chart. */
 export function legend(entries: readonly LegendEntry[]): ChartElement {
   const parts = entries.map(({ tone, name, opacity = 1, count }) =>
-    element(
+    chartElement(
       'span',
       {},
-      element('i', { class: `swatch ${tone}`, style: `opacity:${opacity}` }),
+      chartElement('i', { class: `swatch ${tone}`, style: `opacity:${opacity}` }),
       ` ${name} `,
-      ...(count === undefined ? [] : [element('b', {}, count.toLocaleString('en')), ' ']),
+      ...(count === undefined ? [] : [chartElement('b', {}, count.toLocaleString('en')), ' ']),
     ),
   );
-  return element('p', { class: 'legend quiet small' }, ...parts);
+  return chartElement('p', { class: 'legend quiet small' }, ...parts);
 }

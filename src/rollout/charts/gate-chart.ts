@@ -1,7 +1,7 @@
 import { writeExpectation } from '../messages/gates.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { GateSample } from '../model/gate-answers.ts';
-import { type ChartElement, element } from './chart-element.ts';
+import { type ChartElement, chartElement } from './chart-element.ts';
 import { scale, type TimeAxis } from './time-axis.ts';
 
 interface GateParts {
@@ -19,29 +19,31 @@ export function gateChart(gate: GateParts, words: TimeAxis['words']): ChartEleme
   const { samples, expect } = gate;
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || last.at <= first.at) return undefined;
-  const shown = [...valuesOf(gate), ...(expect === null ? [] : [expect.value])];
+  const values = [...valuesOf(gate), ...(expect === null ? [] : [expect.value])];
   const x = scale([first.at, last.at], [edge, width - edge]);
-  const y = scale([Math.min(...shown), Math.max(...shown)], [height - edge, edge]);
+  const y = scale([Math.min(...values), Math.max(...values)], [height - edge, edge]);
   const line = samples.flatMap(({ at, value }) => (value === null ? [] : [`${x(at)},${y(value)}`]));
   const limit = expect === null ? 0 : y(expect.value);
   const viewBox = `0 0 ${width} ${height}`;
-  return element(
+  return chartElement(
     'svg',
-    { class: 'trend', viewBox, role: 'img', 'aria-label': gateCourseWords(gate, words) },
-    ...(expect === null ? [] : [element('line', { class: 'limit', x1: 0, x2: width, y1: limit, y2: limit })]),
-    element('polyline', { points: line.join(' ') }),
+    { class: 'trend', viewBox, role: 'img', 'aria-label': gateCourseText(gate, words) },
+    ...(expect === null
+      ? []
+      : [chartElement('line', { class: 'limit', x1: 0, x2: width, y1: limit, y2: limit })]),
+    chartElement('polyline', { points: line.join(' ') }),
     ...samples.map(({ at, value, verdict }) =>
-      element(
+      chartElement(
         'circle',
         { class: tones[verdict], cx: x(at), cy: value === null ? height / 2 : y(value), r: 1.8 },
-        element('title', {}, `${words(at)}: ${verdict}${value === null ? '' : `, ${short(value)}`}`),
+        chartElement('title', {}, `${words(at)}: ${verdict}${value === null ? '' : `, ${short(value)}`}`),
       ),
     ),
   );
 }
 
 /** The chart of a gate in words. */
-export function gateCourseWords(gate: GateParts, words: TimeAxis['words']): string {
+export function gateCourseText(gate: GateParts, words: TimeAxis['words']): string {
   const { name, expect, samples } = gate;
   const [from, to] = [samples[0]?.at ?? 0, samples.at(-1)?.at ?? 0];
   const values = valuesOf(gate);

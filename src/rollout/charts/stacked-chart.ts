@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import { type ChartElement, element, legend } from './chart-element.ts';
+import { type ChartElement, chartElement, legend } from './chart-element.ts';
 import { scale, type TimeAxis, ticks } from './time-axis.ts';
 
 interface Layer {
@@ -39,14 +39,18 @@ function stackedChart({ instants, layers, top, words, label }: StackedChartParts
     });
     const points = [...upper, ...base.toReversed()].join(' ');
     base = upper;
-    return element('polygon', { class: tone, 'fill-opacity': opacity, points });
+    return chartElement('polygon', { class: tone, 'fill-opacity': opacity, points });
   });
   const viewBox = `0 0 ${width} ${height}`;
-  return element(
+  return chartElement(
     'div',
     { class: 'stacked' },
-    element('span', { class: 'quiet small', 'aria-hidden': 'true' }, top.toLocaleString('en')),
-    element('svg', { viewBox, preserveAspectRatio: 'none', role: 'img', 'aria-label': label }, ...polygons),
+    chartElement('span', { class: 'quiet small', 'aria-hidden': 'true' }, top.toLocaleString('en')),
+    chartElement(
+      'svg',
+      { viewBox, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
+      ...polygons,
+    ),
     ticks({ from, to, words }),
     legend(layers.map((layer) => ({ ...layer, count: layer.counts.at(-1) ?? 0 }))),
   );

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import { type ChartElement, element } from './chart-element.ts';
+import { type ChartElement, chartElement } from './chart-element.ts';
 
 /** The time that a chart covers, and how it writes an instant. */
 export interface TimeAxis {
@@ -12,8 +12,8 @@ const shares = [0, 0.25, 0.5, 0.75, 1];
 
 /** The instants below a chart, evenly spaced. */
 export function ticks({ from, to, words }: TimeAxis): ChartElement {
-  const instants = shares.map((share) => element('span', {}, words(from + share * (to - from))));
-  return element('div', { class: 'ticks', 'aria-hidden': 'true' }, ...instants);
+  const instants = shares.map((share) => chartElement('span', {}, words(from + share * (to - from))));
+  return chartElement('div', { class: 'ticks', 'aria-hidden': 'true' }, ...instants);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { Wave } from '../model/rollout.ts';
-import { type ChartElement, element, type LegendEntry, legend } from './chart-element.ts';
+import { type ChartElement, chartElement, type LegendEntry, legend } from './chart-element.ts';
 import { scale, type TimeAxis, ticks } from './time-axis.ts';
 
 /** A stretch of time; its tone is the class of its colour. */
@@ -40,19 +40,19 @@ export function wavesChart({
   const drawn = (stretch: Stretch, kind: string, title: string): ChartElement => {
     const start = left(stretch.from);
     const style = `left:${start}%;width:${(left(stretch.to) - start).toFixed(1)}%`;
-    return element('i', { class: `${kind} ${stretch.tone}`, title, style });
+    return chartElement('i', { class: `${kind} ${stretch.tone}`, title, style });
   };
   const isShown = (stretch: Stretch): boolean => stretch.to > from && stretch.from < to;
   const rows = lanes.map(({ name, stretches }) => {
     const spans = stretches
       .filter(isShown)
       .map((each) => drawn(each, 'span', each.title ?? `${name}: ${words(each.from)} to ${words(each.to)}`));
-    return element('div', { class: 'lane' }, element('span', {}, name), ...spans);
+    return chartElement('div', { class: 'lane' }, chartElement('span', {}, name), ...spans);
   });
-  return element(
+  return chartElement(
     'div',
     { class: 'timeline', role: 'img', 'aria-label': `Waves from ${words(from)} to ${words(to)}` },
-    element(
+    chartElement(
       'div',
       { class: 'plot' },
       ...behind.filter(isShown).map((each) => drawn(each, 'closed', each.title ?? '')),

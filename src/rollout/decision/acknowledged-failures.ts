@@ -9,7 +9,7 @@ interface Acknowledged {
 }
 
 /** Acknowledges the failures so far of some strata: only later ones count, up to the full limit. */
-export function acknowledge(
+export function acknowledgeFailures(
   view: RolloutView,
   isMeant: (each: AcknowledgedStratum) => boolean,
 ): Acknowledged {

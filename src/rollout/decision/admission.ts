@@ -34,8 +34,8 @@ const blockersShownMax = 5;
  * Gives free slots: retries first, then pending collectors in plan order. It skips lanes that have to wait: a cap, a window
  * or a held stratum must not idle a slot that another lane could use (P2, P7).
  */
-export function admit(view: RolloutView, now: EpochMs): Admission {
-  const verdicts = judgeLanes(view, now);
+export function admissionOf(view: RolloutView, now: EpochMs): Admission {
+  const verdicts = verdictsOnLanes(view, now);
   const blocked = blockersOf(verdicts);
   const wakeAt = earliest([view.nextRetryAt, ...blocked.map(({ until }) => until)]);
   const waiting = view.candidates.some(({ retries, pending }) => retries.length + pending.length > 0);
@@ -76,7 +76,7 @@ export function nextOpening(view: RolloutView, now: EpochMs): EpochMs | null | u
     const { isOpen, until } = assessCalendar(calendar, '', now);
     return isOpen || (until !== null && until <= view.nextRetryAt) ? undefined : until;
   }
-  const verdicts = judgeLanes({ ...view, candidates: waiting }, now).map(({ verdict }) => verdict);
+  const verdicts = verdictsOnLanes({ ...view, candidates: waiting }, now).map(({ verdict }) => verdict);
   if (verdicts.some(({ kind }) => kind === 'free')) return undefined;
   const closed = verdicts.flatMap((verdict) =>
     verdict.kind === 'blocked' && windowWaits.has(verdict.blocker.kind) ? [verdict.blocker.until] : [],
@@ -109,7 +109,7 @@ export function makeLaneRule(view: RolloutView, now: EpochMs): (laneIndex: numbe
       const { label, reason } = hold;
       return blocked({ kind: 'stratumHeld', label, reason });
     }
-    const window = judgeWindow(view, lane, openingIn(lane.timeZone), now);
+    const window = verdictOnWindow(view, lane, openingIn(lane.timeZone), now);
     if (window.kind === 'blocked') return window;
     const full = lane.domains.find((domain) => roomIn(view, domain) <= 0);
     if (full === undefined) return window;
@@ -141,7 +141,7 @@ function openingOf(calendar: CalendarRules, timeZone: string, now: EpochMs) {
   };
 }
 
-function judgeWindow(
+function verdictOnWindow(
   view: RolloutView,
   { timeZone, stratum }: Lane,
   { closedBy, until, opensAgainAt }: ZoneOpening,
@@ -167,7 +167,7 @@ function roomIn(view: RolloutView, domain: number): number {
 
 type JudgedLane = { readonly queue: LaneQueue; readonly verdict: LaneVerdict };
 
-function judgeLanes(view: RolloutView, now: EpochMs): readonly JudgedLane[] {
+function verdictsOnLanes(view: RolloutView, now: EpochMs): readonly JudgedLane[] {
   const verdictOf = makeLaneRule(view, now);
   return view.candidates.map((queue) => ({ queue, verdict: verdictOf(queue.lane) }));
 }

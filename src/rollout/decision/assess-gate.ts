@@ -10,7 +10,7 @@ import type { JudgedGate } from '../model/stop-cause.ts';
 export type GateAnswer =
   /** The value of a query. */
   | { readonly kind: 'value'; readonly value: number; readonly detail: string }
-  /** How many messages each collector delivered. `judgeDataFlow` computes a value from it. */
+  /** How many messages each collector delivered. `verdictOnDataFlow` computes a value from it. */
   | {
       readonly kind: 'counts';
       readonly before: MessageCounts;
@@ -114,7 +114,7 @@ function withSample(samples: readonly GateSample[], sample: GateSample): readonl
 /** What a gate's answers mean for its wave (DESIGN §4, Gate). A gate in `dryRun` always passes. */
 export function assessGate(gate: GateRule, answers: GateAnswers, now: EpochMs): GateAssessment {
   const { name, dryRun } = gate;
-  const { verdict, finding } = judge(gate, answers, now);
+  const { verdict, finding } = verdictOnGate(gate, answers, now);
   const askAt = nextAsk(gate, answers.askedAt, now);
   return { name, dryRun, verdict: dryRun ? 'pass' : verdict, finding, askAt };
 }
@@ -180,7 +180,7 @@ const askedAtTheEnd: Readonly<Record<GateRule['kind'], boolean>> = {
 type Judgement = Pick<GateAssessment, 'verdict' | 'finding'>;
 
 // Evaluated in order, the first match wins. Silence comes first, because an older answer is no evidence.
-function judge(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
+function verdictOnGate(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
   const { verdict, detail, errorsInRow } = answers;
   const silence = { times: errorsInRow, detail };
   if (errorsInRow >= errorsMax) return { verdict: 'inconclusive', finding: { kind: 'silent', silence } };
@@ -196,14 +196,14 @@ function judge(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
       };
     case 'met':
     case 'missed':
-      return judgeCount(gate, answers, now);
+      return verdictOnCount(gate, answers, now);
     default:
       return assertNever(verdict);
   }
 }
 
 /** Whether the expectation was met, or missed, for long enough. */
-function judgeCount(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
+function verdictOnCount(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
   const { verdict, value, detail, errorsInRow, askedAt, since } = answers;
   const isMet = verdict === 'met';
   const expect = expectationOf(gate);

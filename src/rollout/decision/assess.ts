@@ -7,7 +7,7 @@ import { countIn } from '../model/upgrade-figures.ts';
 
 /** A wave measured by its gate. Members of held strata are set aside: the wave neither waits for them nor counts them. */
 export interface WaveAssessment extends Omit<WaveFailures, 'wave' | 'lostWeight'> {
-  readonly tripped: boolean;
+  readonly breached: boolean;
   /** Upgrades that wait or run, without members of held strata. Deferred ones are not counted. */
   readonly remaining: number;
   /** Collectors that its soak observes: upgraded by the rollout or by someone else. */
@@ -56,7 +56,7 @@ function assessWave(
     failures,
     failuresAllowed: allowed,
     acknowledged,
-    tripped: failures > allowed,
+    breached: failures > allowed,
     lost: Math.max(0, summary.lost - lostOf(aside, lostWeight)),
     remaining: Math.max(0, running + pending + retrying - aside.waiting),
     soaking,
@@ -93,8 +93,8 @@ export function heldStrataOf(view: RolloutView): ReadonlySet<number> {
   return new Set(view.rollout.strata.held.map(({ stratum }) => stratum));
 }
 
-/** The limit of weighted failures, including acknowledged ones. Beyond it a wave trips at once, not at its end. */
-export function tripAbove(wave: Wave, rule: WaveRule): number {
+/** The limit of weighted failures, including acknowledged ones. Beyond it a wave is breached immediately, not at its end. */
+export function brakeAbove(wave: Wave, rule: WaveRule): number {
   return failuresAllowed(rule.maxFailures, wave.size) + wave.acknowledgedWeight;
 }
 
@@ -133,7 +133,10 @@ export function assessWaves(view: RolloutView, strata: ReadonlySet<number>): rea
 }
 
 /** How many upgrades of the rollout are in these states. */
-export function total(view: Pick<RolloutView, 'waves'>, wanted: (state: UpgradeState) => boolean): number {
+export function countUpgradesIn(
+  view: Pick<RolloutView, 'waves'>,
+  wanted: (state: UpgradeState) => boolean,
+): number {
   return sumOf(view.waves, ({ counts }) => countIn(counts, wanted));
 }
 
@@ -144,9 +147,9 @@ export function countOpen(view: Pick<RolloutView, 'waves'>): {
   readonly open: number;
 } {
   return {
-    waiting: total(view, isWaiting),
-    queued: total(view, (state) => state === 'queued'),
-    open: total(view, (state) => !isEnd(state)),
+    waiting: countUpgradesIn(view, isWaiting),
+    queued: countUpgradesIn(view, (state) => state === 'queued'),
+    open: countUpgradesIn(view, (state) => !isEnd(state)),
   };
 }
 

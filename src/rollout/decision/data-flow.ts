@@ -69,7 +69,7 @@ export function askDataFlow(
  * Compares the messages of a wave's collectors with the earlier ones. A collector that delivered before and nothing now is
  * a failure of the wave, like a dead one. Too few earlier messages are no evidence (P14).
  */
-export function judgeDataFlow(
+export function verdictOnDataFlow(
   upgrades: readonly Upgrade[],
   { before, after }: { readonly before: MessageCounts; readonly after: MessageCounts },
   current: CurrentNames = new Map(),

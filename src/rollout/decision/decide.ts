@@ -11,14 +11,14 @@ import {
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import type { HoldCause } from '../model/stop-cause.ts';
 import { hasExcessAcknowledged } from './acknowledged-failures.ts';
-import { admit } from './admission.ts';
+import { admissionOf } from './admission.ts';
 import { type AssessedView, assess, countOpen, isOnlyUnreadableOpen } from './assess.ts';
 import { type Blocker, stateBlocker, storeBlockers } from './blocker.ts';
-import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { allOverAt, decideForeign } from './foreign-rollout.ts';
 import { implausibleBlocker, rollbackContinuesAt } from './implausible-inventory.ts';
 import { findUnmoved } from './outlier-group.ts';
+import { raiseAlarm } from './raise-alarm.ts';
 import { decideWave } from './wave-progress.ts';
 
 /**
@@ -122,7 +122,7 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
   }
   if (view.buildHold !== null) return stop(holdForBuild(view.buildHold), now);
   const liftBrake: Action[] = view.braked ? [{ do: 'liftBrake' }] : [];
-  const admission = admit(view, now);
+  const admission = admissionOf(view, now);
   const slots = view.rollout.policy.concurrency;
   const admits: Action[] =
     admission.picks.length === 0 ? [] : [{ do: 'admit', picks: admission.picks, slots }];

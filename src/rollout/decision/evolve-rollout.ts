@@ -12,7 +12,7 @@ import type {
   Wave,
 } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
-import { acknowledge, lowerAcknowledged } from './acknowledged-failures.ts';
+import { acknowledgeFailures, lowerAcknowledged } from './acknowledged-failures.ts';
 import { assess } from './assess.ts';
 import { freshStatus } from './assess-gate.ts';
 import type { RolloutFact } from './rollout-facts.ts';
@@ -79,7 +79,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'stratumReleased': {
       const held = rollout.strata.held.filter(({ label }) => label !== fact.label).map(movedAgain);
       const view = { ...fact.view, rollout: withStrata(rollout, { held }) };
-      const { waves, acknowledged } = acknowledge(view, ({ stratum }) => stratum === fact.stratum);
+      const { waves, acknowledged } = acknowledgeFailures(view, ({ stratum }) => stratum === fact.stratum);
       return withStrata({ ...next, waves }, { held, acknowledged });
     }
     case 'held':
@@ -164,7 +164,7 @@ function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollou
     assess(view).assessed.every(
       ({ assessment, summary }) => assessment.settled && summary.counts.deferred === 0,
     );
-  const { waves, acknowledged } = acknowledge(view, () => true);
+  const { waves, acknowledged } = acknowledgeFailures(view, () => true);
   return {
     ...next,
     state: 'running',

@@ -17,14 +17,14 @@ interface StratumTally extends Tally {
 
 // The chance that a stratum no worse than the others fails as often as this one. With the rollout about to stop, one in
 // twenty is enough to hold only this stratum, because its problem is then easier to see.
-const chanceWhenTripped = 0.05;
+const chanceWhenBreached = 0.05;
 
 // In a wave that tries each stratum, weaker evidence is enough once all other upgrades have succeeded: this many for each
 // stratum that failed.
 const successesPerOutlier = 4;
 
 // A single failure always belongs to some stratum, and is no evidence, unless the wave was made to try each stratum.
-const failuresWhenTripped = 2;
+const failuresWhenBreached = 2;
 
 // While nothing is about to stop, a stratum is held only when chance hardly explains its failures, and never for one
 // failure. All strata share this chance, because among many strata one is an outlier by chance.
@@ -44,7 +44,7 @@ export function findOutliers(view: RolloutView): readonly OutlierStratum[] {
     if (suspect.failed < failuresAtAnyTime) continue;
     const outliers = [...found, suspect];
     if (!isOutlier(suspect, restOf(tallies, outliers), chanceMax)) continue;
-    // Too many strata: the build is the cause, and the breaker acts.
+    // Too many strata: the build is the cause, and the breach counts.
     if (!areFew(view, tallies, outliers)) return [];
     found.push(suspect);
   }
@@ -52,7 +52,7 @@ export function findOutliers(view: RolloutView): readonly OutlierStratum[] {
 }
 
 /** Why a wave is about to stop the rollout. */
-export interface Trip {
+export interface Breach {
   /** The wave has this many collectors of each stratum: then one failure holds its stratum. */
   readonly triesEachStratum: boolean;
   /** Whether the wave would be within its limit with these strata set aside. */
@@ -66,23 +66,23 @@ export interface Trip {
  */
 export function findOutlierCauses(
   view: RolloutView,
-  trip: Trip,
+  breach: Breach,
   strata: readonly StratumSummary[] = view.strata,
 ): readonly OutlierStratum[] | undefined {
   const tallies = tallyStrata(view, strata);
-  const chanceMax = trip.triesEachStratum
-    ? chanceWhenTripped
-    : chanceWhenTripped / Math.max(1, tallies.length);
-  const failuresMin = trip.triesEachStratum ? 1 : failuresWhenTripped;
+  const chanceMax = breach.triesEachStratum
+    ? chanceWhenBreached
+    : chanceWhenBreached / Math.max(1, tallies.length);
+  const failuresMin = breach.triesEachStratum ? 1 : failuresWhenBreached;
   const outliers: StratumTally[] = [];
   for (const suspect of suspectsOf(tallies)) {
     if (suspect.failed < failuresMin) continue;
     outliers.push(suspect);
     if (!areFew(view, tallies, outliers)) return undefined;
-    if (!trip.isWithinBoundsWithout(new Set(outliers.map(({ stratum }) => stratum)))) continue;
+    if (!breach.isWithinBoundsWithout(new Set(outliers.map(({ stratum }) => stratum)))) continue;
     const rest = restOf(tallies, outliers);
     const isRestHealthy =
-      trip.triesEachStratum && hasAllSucceeded(rest, outliers.length) && outliers.every(failedMostly);
+      breach.triesEachStratum && hasAllSucceeded(rest, outliers.length) && outliers.every(failedMostly);
     if (isRestHealthy || outliers.every((each) => isOutlier(each, rest, chanceMax))) {
       return outliers.map((each) => describe(view, each, rest));
     }
@@ -91,7 +91,7 @@ export function findOutlierCauses(
 }
 
 /** Whether a few strata could still explain the failures, if all running upgrades elsewhere succeed. */
-export function mayFindOutliers(view: RolloutView, trip: Trip): boolean {
+export function mayFindOutliers(view: RolloutView, breach: Breach): boolean {
   const suspects = new Set(view.strata.flatMap(({ failed, stratum }) => (failed > 0 ? [stratum] : [])));
   const hopeful = view.strata.map((each) => ({
     ...each,
@@ -99,7 +99,7 @@ export function mayFindOutliers(view: RolloutView, trip: Trip): boolean {
     succeeded: each.succeeded + (suspects.has(each.stratum) ? 0 : each.active),
   }));
   const isRunning = view.strata.some(({ active }) => active > 0);
-  return isRunning && findOutlierCauses(view, trip, hopeful) !== undefined;
+  return isRunning && findOutlierCauses(view, breach, hopeful) !== undefined;
 }
 
 /** Adds up the strata that are not held, over the waves. */

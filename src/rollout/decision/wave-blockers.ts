@@ -2,7 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import type { HoldCause } from '../model/stop-cause.ts';
 import { endStates, isEnd, type UpgradeState } from '../model/upgrade.ts';
-import { type AssessedView, type AssessedWave, hasBegun, total } from './assess.ts';
+import { type AssessedView, type AssessedWave, countUpgradesIn, hasBegun } from './assess.ts';
 import type { Blocker, WaveWaits } from './blocker.ts';
 
 /** How many deferred collectors a view has: enough to name some, and to know the maximum of most waits. */
@@ -43,7 +43,10 @@ export function awaitsDeferredAlone({ rollout, waves }: RolloutView): boolean {
   if (rollout.state !== 'running') return false;
   const current = rollout.waves.findIndex(({ state }) => state !== 'passed');
   const begun = { waves: current < 0 ? waves : waves.slice(0, current + 1) };
-  return total(begun, (state) => state === 'deferred') > 0 && total(begun, (state) => !isIdle(state)) === 0;
+  return (
+    countUpgradesIn(begun, (state) => state === 'deferred') > 0 &&
+    countUpgradesIn(begun, (state) => !isIdle(state)) === 0
+  );
 }
 
 /** Why a wave is held when none of its collectors can be upgraded any more. */

@@ -5,11 +5,11 @@ import type { WaveRule } from '../model/policy.ts';
 import type { Wave } from '../model/rollout.ts';
 import type { HoldCause } from '../model/stop-cause.ts';
 import { isEnd, isFailed } from '../model/upgrade.ts';
-import { type AssessedView, type AssessedWave, total } from './assess.ts';
+import { type AssessedView, type AssessedWave, countUpgradesIn } from './assess.ts';
 import { assessGate, forMsOf, isAskedAtTheEnd, isWatchedLongerThan } from './assess-gate.ts';
 import type { Blocker } from './blocker.ts';
-import { isCanary } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
+import { isCanary } from './raise-alarm.ts';
 import type { RolloutChange } from './rollout-facts.ts';
 import { soakEndIfBegun, soakEndsAtOf } from './soak.ts';
 import { deferredBlocker, lastDeferredUntil, noEvidence } from './wave-blockers.ts';
@@ -150,21 +150,21 @@ function askGates(
     // A gate about the whole wave counts only after the soak, because earlier answers are about an unfinished wave.
     const isEarly = isAskedAtTheEnd(gate) && (answers.askedAt ?? 0) < endsAt;
     const verdict = isEarly && assessment.verdict === 'pass' ? 'waiting' : assessment.verdict;
-    const of = { wave: wave.name, gate: assessment };
+    const subject = { wave: wave.name, gate: assessment };
     if (verdict === 'fail')
       return stopWith({
         do: 'breach',
-        cause: { kind: 'gateMissed', ...of },
+        cause: { kind: 'gateMissed', ...subject },
         holdsBuild: isCanary(view, index),
       });
     if (verdict === 'hold' || verdict === 'inconclusive')
-      return holdBecause({ kind: 'gateInconclusive', ...of, undecided: false });
+      return holdBecause({ kind: 'gateInconclusive', ...subject, undecided: false });
     const forMs = Math.max(undecidedForMin, 3 * forMsOf(gate));
     if (verdict === 'waiting' && isWatchedLongerThan(gate, answers, { since: endsAt, now, forMs }))
-      return holdBecause({ kind: 'gateInconclusive', ...of, undecided: true });
+      return holdBecause({ kind: 'gateInconclusive', ...subject, undecided: true });
     // A dry run decides nothing, but needs at least one answer.
     const isUnseen = gate.dryRun && answers.askedAt === null;
-    if (verdict === 'waiting' || isUnseen) blockers.push({ kind: 'gate', ...of, until: null });
+    if (verdict === 'waiting' || isUnseen) blockers.push({ kind: 'gate', ...subject, until: null });
     if (isAskedAtTheEnd(gate) && verdict === 'pass' && !isEarly) continue;
     const dueAt = isEarly ? endsAt : assessment.askAt;
     if (now >= dueAt) actions.push({ do: 'askGate', wave: index, gate: gateIndex });
@@ -175,15 +175,15 @@ function askGates(
 
 /** All waves have passed: the rollout is done when every upgrade has ended. It may still wait for deferred ones. */
 function finishOrWait(view: AssessedView): Progress {
-  const open = total(view, (state) => !isEnd(state));
+  const open = countUpgradesIn(view, (state) => !isEnd(state));
   const setAside = sumOf(view.assessed, ({ assessment }) => assessment.setAside);
   if (open > 0 && open === setAside) return endWithoutHeld(view, setAside);
   if (open > 0) {
-    const upgrades = total(view, (state) => state === 'deferred');
+    const upgrades = countUpgradesIn(view, (state) => state === 'deferred');
     if (upgrades !== open) return waitFor();
     return waitFor({ kind: 'deferred', wave: null, upgrades, known: [], until: lastDeferredUntil(view) });
   }
-  const failures = total(view, isFailed);
+  const failures = countUpgradesIn(view, isFailed);
   const isWhole = failures === 0 && !view.rollout.strata.endsWithoutHeld && !leavesSome(view);
   return saveChange({ kind: 'finished', state: isWhole ? 'succeeded' : 'finishedWithFailures' });
 }
@@ -191,7 +191,7 @@ function finishOrWait(view: AssessedView): Progress {
 /** A rollback that leaves collectors on the build has not succeeded. */
 function leavesSome(view: AssessedView): boolean {
   const { kind, rollback } = view.rollout;
-  const left = rollback.leftBehind.length + total(view, (state) => state === 'withdrawn');
+  const left = rollback.leftBehind.length + countUpgradesIn(view, (state) => state === 'withdrawn');
   return kind === 'rollback' && left > 0;
 }
 

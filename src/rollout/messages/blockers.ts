@@ -5,30 +5,30 @@ import type { ShownBlocker } from '../../contract/admin/rollout-status.ts';
 import type { ClosedBy } from '../calendar/calendar.ts';
 import type { Blocker, WaveWaits } from '../decision/blocker.ts';
 import { implausibleHoldAfterMs } from '../model/assess-inventory.ts';
-import { accountWords } from './accounts.ts';
-import { gateWords } from './gates.ts';
-import { rolloutReasonWords, unreadableWords } from './rollout-reasons.ts';
-import { counted, makeWords } from './sentences.ts';
-import { implausibleWords, stopSentences, waveFailuresWords } from './stop-causes.ts';
-import { stratumReasonWords } from './stratum-reasons.ts';
-import { upgradeReasonWords } from './upgrade-reasons.ts';
+import { accountText } from './account-texts.ts';
+import { gateText } from './gates.ts';
+import { rolloutReasonText, unreadableText } from './rollout-reasons.ts';
+import { counted, makeText } from './sentences.ts';
+import { implausibleText, stopSentences, waveFailuresText } from './stop-causes.ts';
+import { stratumReasonText } from './stratum-reasons.ts';
+import { upgradeReasonText } from './upgrade-reasons.ts';
 
 /** A blocker as a sentence, without its `until`. */
-export const blockerWords = makeWords<Blocker, BlockerKind>({
+export const blockerText = makeText<Blocker, BlockerKind>({
   ...stopSentences,
   planApproval: () => 'the plan waits for approval',
-  held: ({ reason }) => `the rollout is held: ${rolloutReasonWords(reason)}`,
-  paused: ({ reason }) => `the rollout is paused: ${rolloutReasonWords(reason)}`,
+  held: ({ reason }) => `the rollout is held: ${rolloutReasonText(reason)}`,
+  paused: ({ reason }) => `the rollout is paused: ${rolloutReasonText(reason)}`,
   outliersUnclear: ({ failures }) =>
-    `${waveFailuresWords(failures)}: nothing starts until the running upgrades show whether the other strata are healthy`,
+    `${waveFailuresText(failures)}: nothing starts until the running upgrades show whether the other strata are healthy`,
   groupMoves: ({ label }) => `nothing starts until all collectors with ${label} are held`,
   inventory: ({ why, lastsMs, heldAfterMs }) => {
     const lasts = formatDuration(Math.round(lastsMs / 1_000) * 1_000);
     const then = heldAfterMs === null ? 'it is read again' : `held after ${formatDuration(heldAfterMs)}`;
-    return `${implausibleWords(why)}, for ${lasts}; ${then}`;
+    return `${implausibleText(why)}, for ${lasts}; ${then}`;
   },
-  newerVersion: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
-  account: ({ account }) => accountWords(account),
+  newerVersion: ({ version, readable }) => unreadableText({ kind: 'newer', version, readable }),
+  account: ({ account }) => accountText(account),
   policyMissing: ({ rollout, policy }) =>
     `the config has no policy called ${policy}. Put it back until the rollout is over, or run \`upwave abort ${rollout}\``,
   storeReturned: ({ isLost, unconfirmed }) => {
@@ -39,14 +39,14 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
         : `${counted(unconfirmed, 'daemon')} ${unconfirmed === 1 ? 'has' : 'have'} not confirmed that Redis kept all writes`;
     return `after an outage of Redis no create request is sent until all earlier ones have arrived: ${why}`;
   },
-  over: ({ reason }) => `the rollout is over: ${rolloutReasonWords(reason)}`,
+  over: ({ reason }) => `the rollout is over: ${rolloutReasonText(reason)}`,
   withdrawing: ({ upgrades }) => `waiting upgrades are withdrawn (${counted(upgrades, 'upgrade')})`,
   watching: ({ upgrades }) => `running upgrades are watched to their end (${counted(upgrades, 'upgrade')})`,
   abandoning: ({ upgrades }) =>
     `${counted(upgrades, 'upgrade')} may still run in another account, which this daemon cannot poll; it gives them up when none of them can be running any more`,
   rollbackPlan: ({ why }) => {
     if (why === null) return 'the rollback is being planned';
-    const waits = `the rollback waits: ${implausibleWords(why)}`;
+    const waits = `the rollback waits: ${implausibleText(why)}`;
     if (why.kind === 'empty') return waits;
     return `${waits}; after ${formatDuration(implausibleHoldAfterMs)} it continues without the missing collectors`;
   },
@@ -59,34 +59,34 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
     if (silent > 0) return `wave ${wave}: ${counted(silent, 'collector')} silent after the soak`;
     return `wave ${wave}: its collectors are polled after the soak`;
   },
-  gate: ({ wave, gate }) => `wave ${wave}: ${gateWords(gate)}`,
-  deferred: deferredWords,
+  gate: ({ wave, gate }) => `wave ${wave}: ${gateText(gate)}`,
+  deferred: deferredText,
   waveOrder: ({ wave, waits }) =>
-    `its wave ${wave} waits for: ${waits === null ? 'its turn' : waveWaitsWords(waits)}`,
+    `its wave ${wave} waits for: ${waits === null ? 'its turn' : waveWaitsText(waits)}`,
   retryNotDue: () => 'the next retry is not due yet',
   turn: () => 'is next in line',
   concurrency: ({ slots }) => `all ${slots} slots are taken`,
-  stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${stratumReasonWords(reason)}`,
-  window: ({ timeZone }) => `${closedWords({ kind: 'window' })}${inZone(timeZone)}`,
-  freeze: ({ reason, timeZone }) => `${closedWords({ kind: 'freeze', reason })}${inZone(timeZone)}`,
+  stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${stratumReasonText(reason)}`,
+  window: ({ timeZone }) => `${closedText({ kind: 'window' })}${inZone(timeZone)}`,
+  freeze: ({ reason, timeZone }) => `${closedText({ kind: 'freeze', reason })}${inZone(timeZone)}`,
   windowTooShort: ({ timeZone, expectMs }) =>
     `the window${inZone(timeZone)} closes sooner than an upgrade is expected to take (${formatDuration(expectMs)})`,
   cap: ({ label, cap }) => `${label}: all slots of this cap (${cap}) are taken`,
 });
 
 export function showBlocker(blocker: Blocker): ShownBlocker {
-  return { kind: blocker.kind, reason: blockerWords(blocker), until: blocker.until };
+  return { kind: blocker.kind, reason: blockerText(blocker), until: blocker.until };
 }
 
 /** What a wave that has not started waits for: `gate of canary, approval`. */
-export function waveWaitsWords({ gateOf, approval }: WaveWaits): string {
+export function waveWaitsText({ gateOf, approval }: WaveWaits): string {
   return [...(gateOf === null ? [] : [`gate of ${gateOf}`]), ...(approval ? ['approval'] : [])].join(', ');
 }
 
-function deferredWords({ wave, upgrades, known }: Extract<Blocker, { kind: 'deferred' }>): string {
+function deferredText({ wave, upgrades, known }: Extract<Blocker, { kind: 'deferred' }>): string {
   const collectors = counted(upgrades, 'deferred collector');
   if (wave === null) return `the rollout waits for ${collectors}`;
-  const names = known.map(({ name, reason }) => `${name} (${upgradeReasonWords(reason)})`);
+  const names = known.map(({ name, reason }) => `${name} (${upgradeReasonText(reason)})`);
   const who = known.length === upgrades ? someNames(names) : names.slice(0, 1).join('');
   const words = `wave ${wave} waits for ${collectors}${who === '' ? '' : `: ${who}`}`;
   return `${words}; none of its collectors is upgraded yet`;
@@ -97,7 +97,7 @@ function inZone(timeZone: string): string {
 }
 
 /** Why upgrades may not start now; empty if they may. */
-export function closedWords(closedBy: ClosedBy | null): string {
+export function closedText(closedBy: ClosedBy | null): string {
   if (closedBy === null) return '';
   if (closedBy.kind === 'window') return 'outside the window';
   return closedBy.reason === '' ? 'frozen' : `frozen: ${closedBy.reason}`;

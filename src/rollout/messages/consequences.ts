@@ -3,8 +3,8 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { isFailed } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
-import type { RolloutVerb } from '../verbs/verbs.ts';
-import { planWords } from './plans.ts';
+import type { RolloutVerb } from '../verbs/judge-verb.ts';
+import { planText } from './plans.ts';
 import { counted, sentence } from './sentences.ts';
 
 /** What the reader's clock and dialog add to a sentence. */
@@ -19,11 +19,7 @@ interface Reader {
  * What a verb would do now, in sentences, for an operator who confirms it (P15). A rollback has none: its preview is asked
  * of the daemon.
  */
-export function consequenceWords(
-  verb: RolloutVerb,
-  status: RolloutStatus,
-  reader: Reader,
-): readonly string[] {
+export function consequenceText(verb: RolloutVerb, status: RolloutStatus, reader: Reader): readonly string[] {
   return consequences[verb](status, reader).filter((words) => words !== '');
 }
 
@@ -32,7 +28,7 @@ const consequences: Readonly<
 > = {
   pause: (status) => [
     'Nothing more starts.',
-    runningWords(status),
+    runningText(status),
     `Waiting until you resume: ${counted(waiting(status), 'collector')}.`,
   ],
   resume: (status) => [
@@ -46,7 +42,7 @@ const consequences: Readonly<
       ),
   ],
   approve: (status) =>
-    status.state === 'awaitingApproval' ? approvedPlanWords(status) : approvedWaveWords(status),
+    status.state === 'awaitingApproval' ? approvedPlanText(status) : approvedWaveText(status),
   skipSoak: (status, { now, showAt }) => {
     const wave = waveThatIs('soaking', status);
     const endsAt = wave?.soakEndsAt ?? null;
@@ -59,7 +55,7 @@ const consequences: Readonly<
   },
   abort: (status) => [
     `Not upgraded: ${counted(waiting(status), 'collector')}.`,
-    runningWords(status),
+    runningText(status),
     `Staying on ${status.targetBuild}: ${counted(status.counts.succeeded, 'collector')}. Roll back to return them to their previous build.`,
   ],
   rollback: () => [],
@@ -69,16 +65,16 @@ const consequences: Readonly<
   ],
 };
 
-function approvedPlanWords(status: RolloutStatus): readonly string[] {
+function approvedPlanText(status: RolloutStatus): readonly string[] {
   const { drift } = status;
   return [
     drift === null ? '' : `The fleet has changed since plan ${drift.from} was shown: ${drift.words}.`,
-    sentence(planWords(status)),
-    windowWords(status),
+    sentence(planText(status)),
+    windowText(status),
   ];
 }
 
-function approvedWaveWords(status: RolloutStatus): readonly string[] {
+function approvedWaveText(status: RolloutStatus): readonly string[] {
   const { counts, concurrency, targetBuild } = status;
   const wave = waveThatIs('awaitingApproval', status);
   if (wave === undefined) return [];
@@ -91,17 +87,17 @@ function approvedWaveWords(status: RolloutStatus): readonly string[] {
     `Wave ${wave.name} opens: ${counted(starting, 'collector')} to ${targetBuild}${aside}; ${concurrency} at a time.`,
     `It stops at more than ${counted(wave.failuresAllowed, 'failure')}.`,
     `So far ${counted(counts.succeeded, 'collector')} succeeded and ${countIn(counts, isFailed)} failed.`,
-    windowWords(status),
+    windowText(status),
   ];
 }
 
-function runningWords({ inFlight }: RolloutStatus): string {
+function runningText({ inFlight }: RolloutStatus): string {
   return inFlight === 0
     ? 'No upgrade is running.'
     : `Watched to the end: ${counted(inFlight, 'running upgrade')}.`;
 }
 
-function windowWords({ window }: RolloutStatus): string {
+function windowText({ window }: RolloutStatus): string {
   return window === null || window.isOpen
     ? ''
     : `The window is closed now (${window.reason}); it starts when it opens.`;

@@ -1,5 +1,5 @@
 import { type DurationMs, type EpochMs, formatDuration, isoSecond } from '../../base/time.ts';
-import { makeWords } from './sentences.ts';
+import { makeText } from './sentences.ts';
 
 /** When a part of the daemon began to fail, and why. */
 interface Fault {
@@ -8,7 +8,7 @@ interface Fault {
 }
 
 /** The health of the parts of the daemon, for `/readyz`. */
-export const healthWords = {
+export const healthText = {
   serviceUnasked: 'not asked yet',
   serviceWell: 'answers',
   serviceFault: (status: number | string, faultsInRow: number) =>
@@ -65,7 +65,7 @@ export type Lateness =
   /** Uses granted places in the API budget. */
   | { readonly kind: 'places'; readonly lateMs: DurationMs };
 
-export const latenessWords = makeWords<Lateness>({
+export const latenessText = makeText<Lateness>({
   create: ({ withinMs }) =>
     `a create could not leave within ${withinMs} ms of its intent, so the collector waits for its turn again`,
   places: ({ lateMs }) =>

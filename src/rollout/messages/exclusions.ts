@@ -3,11 +3,11 @@ import type { LeftBehindKind } from '../../base/vocabulary.ts';
 import type { ShownLeftBehind, ShownLeftOut } from '../../contract/admin/status-parts.ts';
 import type { LeftBehind, LeftBehindCollector, LeftBehindReason } from '../model/left-behind.ts';
 import type { LeftOutCount, LeftOutKind, NoTarget } from '../model/left-out.ts';
-import { makeWords } from './sentences.ts';
-import { upgradeReasonWords } from './upgrade-reasons.ts';
+import { makeText } from './sentences.ts';
+import { upgradeReasonText } from './upgrade-reasons.ts';
 
 /** Why a collector is left out of a plan. */
-export const leftOutWords: Readonly<Record<LeftOutKind, string>> = {
+export const leftOutText: Readonly<Record<LeftOutKind, string>> = {
   notSelected: 'not selected',
   excluded: 'excluded',
   notAsked: 'not asked for',
@@ -22,33 +22,33 @@ export const leftOutWords: Readonly<Record<LeftOutKind, string>> = {
 };
 
 export function showLeftOut(counts: readonly LeftOutCount[]): readonly ShownLeftOut[] {
-  return counts.map(({ kind, count }) => ({ kind, reason: leftOutWords[kind], count }));
+  return counts.map(({ kind, count }) => ({ kind, reason: leftOutText[kind], count }));
 }
 
 /** `not alive: 3 · excluded: 1`; empty if no collector is left out. */
-export function leftOutLine(shown: readonly ShownLeftOut[]): string {
-  return shown.map(({ reason, count }) => `${reason}: ${count}`).join(' · ');
+export function leftOutLine(groups: readonly ShownLeftOut[]): string {
+  return groups.map(({ reason, count }) => `${reason}: ${count}`).join(' · ');
 }
 
-export const emptyInventoryWords =
+export const emptyInventoryText =
   'the inventory holds no installed collector: check that the access key may see collectors, and the base URL';
 
 /** Why a plan is empty: no collector exists, none is selected, or none can be upgraded now. */
-export function nobodyPlannedWords({
+export function nobodyPlannedText({
   targetBuild,
   leftOut,
 }: {
   readonly targetBuild: string;
   readonly leftOut: ReadonlyArray<{ readonly kind: LeftOutKind }>;
 }): string {
-  if (leftOut.length === 0) return emptyInventoryWords;
+  if (leftOut.length === 0) return emptyInventoryText;
   if (leftOut.every(({ kind }) => kind === 'notSelected' || kind === 'excluded'))
     return `the policy matches nothing: none of the ${leftOut.length} installed collectors is selected; check select in the policy`;
   return `no collector can be upgraded to ${targetBuild} now`;
 }
 
 /** Why a policy has no target build. */
-export const noTargetWords = makeWords<NoTarget>({
+export const noTargetText = makeText<NoTarget>({
   noLatest: () => 'the service marks no build as the latest',
   notOffered: ({ build }) => `the service does not offer build ${build}`,
   buildHeld: ({ build, reason }) =>
@@ -60,11 +60,11 @@ export const noTargetWords = makeWords<NoTarget>({
 });
 
 export function showLeftBehind({ why, count, some }: LeftBehind): ShownLeftBehind {
-  return { kind: why.kind, reason: leftBehindWords(why), count, names: some.map(collectorWords) };
+  return { kind: why.kind, reason: leftBehindText(why), count, names: some.map(collectorText) };
 }
 
 /** Why collectors are not rolled back. */
-export const leftBehindWords = makeWords<LeftBehindReason, LeftBehindKind>({
+export const leftBehindText = makeText<LeftBehindReason, LeftBehindKind>({
   unknown: () => 'the service no longer knows them (404)',
   notListed: () => 'the inventory lacks them',
   buildNotOffered: () => 'the service no longer offers the build they had',
@@ -74,7 +74,7 @@ export const leftBehindWords = makeWords<LeftBehindReason, LeftBehindKind>({
   withdrawn: ({ rollback }) => `left ${rollback} before their turn`,
 });
 
-function collectorWords(collector: LeftBehindCollector): string {
+function collectorText(collector: LeftBehindCollector): string {
   const { name } = collector;
-  return `${name} (${'had' in collector ? `had ${collector.had}` : upgradeReasonWords(collector.ended)})`;
+  return `${name} (${'had' in collector ? `had ${collector.had}` : upgradeReasonText(collector.ended)})`;
 }

@@ -2,10 +2,10 @@ import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { NoTarget } from '../model/left-out.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import type { SelectionRule } from '../planning/selector.ts';
-import { leftOutWords, noTargetWords } from './exclusions.ts';
-import { type StoppedRollout, stoppedWords } from './scans.ts';
-import { makeWords, stateWords } from './sentences.ts';
-import { upgradeWords } from './upgrade-reasons.ts';
+import { leftOutText, noTargetText } from './exclusions.ts';
+import { type StoppedRollout, stoppedText } from './scans.ts';
+import { makeText, stateText } from './sentences.ts';
+import { upgradeText } from './upgrade-reasons.ts';
 
 /** Why a collector is in no rollout of a policy. */
 export type UnplannedReason =
@@ -28,52 +28,51 @@ export type UnplannedReason =
   | { readonly kind: OtherExclusion };
 type OtherExclusion = Exclude<PlanExclusion, 'notSelected' | 'excluded' | 'held' | 'failedBefore'>;
 
-export const unplannedWords = makeWords<UnplannedReason>({
-  notSelected: ({ rule }) =>
-    rule === null ? leftOutWords.notSelected : `not selected by ${ruleWords(rule)}`,
-  excluded: ({ rule = null }) => (rule === null ? leftOutWords.excluded : `excluded by ${ruleWords(rule)}`),
+export const unplannedText = makeText<UnplannedReason>({
+  notSelected: ({ rule }) => (rule === null ? leftOutText.notSelected : `not selected by ${ruleText(rule)}`),
+  excluded: ({ rule = null }) => (rule === null ? leftOutText.excluded : `excluded by ${ruleText(rule)}`),
   unknown: ({ detail }) =>
     detail === undefined
       ? 'not planned; the builds on offer are unknown at present'
       : `not planned; the reason is unavailable: ${detail}`,
   noTarget: ({ why, stopped, policy }) =>
-    stopped === undefined ? noTargetWords(why) : `${noTargetWords(why)}; ${startWords(stopped, policy)}`,
-  held: ({ by, words, collectorId }) => `held by ${by}: ${words}; ${releaseWords(collectorId)}`,
-  aborted: ({ stopped, policy }) => startWords(stopped, policy),
-  rolledBack: ({ stopped, policy }) => startWords(stopped, policy),
+    stopped === undefined ? noTargetText(why) : `${noTargetText(why)}; ${startText(stopped, policy)}`,
+  held: ({ by, words, collectorId }) => `held by ${by}: ${words}; ${releaseText(collectorId)}`,
+  aborted: ({ stopped, policy }) => startText(stopped, policy),
+  rolledBack: ({ stopped, policy }) => startText(stopped, policy),
   failedBefore: ({ rollout, upgrade }) => {
-    const why = upgrade === undefined ? '' : `: ${upgradeWords(upgrade)}`;
-    return `${stateWords(upgrade?.progress.state ?? 'failed')} in ${rollout}${why}; \`upwave retry ${rollout}\` tries it again`;
+    const why = upgrade === undefined ? '' : `: ${upgradeText(upgrade)}`;
+    return `${stateText(upgrade?.progress.state ?? 'failed')} in ${rollout}${why}; \`upwave retry ${rollout}\` tries it again`;
   },
   eligible: () => 'eligible: the next scan plans it, if the service offers it the upgrade',
   gone: () => 'the service no longer has it',
-  notAsked: () => leftOutWords.notAsked,
-  atTarget: () => leftOutWords.atTarget,
-  newer: () => leftOutWords.newer,
-  claimed: () => leftOutWords.claimed,
-  notAlive: () => leftOutWords.notAlive,
-  notOffered: () => leftOutWords.notOffered,
+  notAsked: () => leftOutText.notAsked,
+  atTarget: () => leftOutText.atTarget,
+  newer: () => leftOutText.newer,
+  claimed: () => leftOutText.claimed,
+  notAlive: () => leftOutText.notAlive,
+  notOffered: () => leftOutText.notOffered,
 });
 
-function startWords(stopped: StoppedRollout, policy: string): string {
-  return `${stoppedWords(stopped)}; start it with \`upwave start ${policy}\``;
+function startText(stopped: StoppedRollout, policy: string): string {
+  return `${stoppedText(stopped)}; start it with \`upwave start ${policy}\``;
 }
 
 /** A rule as in the config: `select.exclude[1] {name: "db-primary-*"}`. */
-function ruleWords({ path, rule }: SelectionRule): string {
-  return `${path} ${valueWords(rule)}`;
+function ruleText({ path, rule }: SelectionRule): string {
+  return `${path} ${valueText(rule)}`;
 }
 
-function valueWords(value: unknown): string {
+function valueText(value: unknown): string {
   if (Array.isArray(value))
-    return value.length === 1 ? valueWords(value[0]) : `[${value.map(valueWords).join(', ')}]`;
+    return value.length === 1 ? valueText(value[0]) : `[${value.map(valueText).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value).map(([key, each]) => `${key}: ${valueWords(each)}`);
+  const entries = Object.entries(value).map(([key, each]) => `${key}: ${valueText(each)}`);
   return `{${entries.join(', ')}}`;
 }
 
 /** What an admitted or ended upgrade is doing now. */
-export function progressWords(upgrade: Upgrade): string {
+export function progressText(upgrade: Upgrade): string {
   const { progress } = upgrade;
   switch (progress.state) {
     case 'queued':
@@ -89,44 +88,44 @@ export function progressWords(upgrade: Upgrade): string {
     case 'verifying':
       return 'has been upgraded, and has to show the build and a heartbeat';
     case 'deferred':
-      return `${upgradeWords(upgrade)}; waits for a change before it is withdrawn`;
+      return `${upgradeText(upgrade)}; waits for a change before it is withdrawn`;
     case 'retrying':
-      return `will be retried: ${upgradeWords(upgrade)}`;
+      return `will be retried: ${upgradeText(upgrade)}`;
     default:
-      return `${stateWords(progress.state)}: ${upgradeWords(upgrade)}`;
+      return `${stateText(progress.state)}: ${upgradeText(upgrade)}`;
   }
 }
 
 /** Why a queued upgrade keeps its slot, whatever prevents its next create. */
-export const unseenTaskWords =
+export const unseenTaskText =
   'has a slot, and is polled: an earlier create got no answer, so that its task may be running';
 
 /** What follows a hold that withdrew a collector from a running rollout. */
 export type AfterHold = 'release' | 'nextScan' | 'nextRollout';
 
 /** What brings back a collector that was withdrawn because an operator held it. */
-export function withdrawnByHoldWords(upgrade: Upgrade, next: AfterHold): string {
+export function withdrawnByHoldText(upgrade: Upgrade, next: AfterHold): string {
   const then = {
-    release: releaseWords(upgrade.identity.collectorId),
+    release: releaseText(upgrade.identity.collectorId),
     nextScan: 'it is released, and waits for the next scan',
     nextRollout: 'it is released, and waits for the next rollout',
   }[next];
-  return `${progressWords(upgrade)}; ${then}`;
+  return `${progressText(upgrade)}; ${then}`;
 }
 
-function releaseWords(collectorId: number): string {
+function releaseText(collectorId: number): string {
   return `\`upwave release ${collectorId}\` makes it eligible again`;
 }
 
 /** What a blocked retry waits for, and the failure that it retries. */
-export function waitingRetryWords(
+export function waitingRetryText(
   waitsFor: string,
   { isDue, upgrade }: { readonly isDue: boolean; readonly upgrade: Upgrade },
 ): string {
-  return `${waitsFor}; it is ${isDue ? 'due for' : 'waiting for'} a retry: ${upgradeWords(upgrade)}`;
+  return `${waitsFor}; it is ${isDue ? 'due for' : 'waiting for'} a retry: ${upgradeText(upgrade)}`;
 }
 
 /** A collector has to be looked up at the service, and no request can be sent now. */
-export function unaskedWords(outage: string): string {
+export function unaskedText(outage: string): string {
   return `it has to be looked up at the service, and ${outage}`;
 }

@@ -1,41 +1,41 @@
 import { formatDuration } from '../../base/time.ts';
 import { type Expectation, evaluateExpectation } from '../model/expectation.ts';
 import type { GateFinding, GateSilence, JudgedGate } from '../model/stop-cause.ts';
-import { makeWords } from './sentences.ts';
+import { makeText } from './sentences.ts';
 
 /** The state of a gate's probe: `errors 0.93, expected >= 0.99, for 4m of 10m`. */
-export function gateWords({ name, dryRun, finding }: JudgedGate): string {
-  return `${name} ${findingWords(finding)}${dryRun ? ' (dry run)' : ''}`;
+export function gateText({ name, dryRun, finding }: JudgedGate): string {
+  return `${name} ${findingText(finding)}${dryRun ? ' (dry run)' : ''}`;
 }
 
-const findingWords = makeWords<GateFinding>({
+const findingText = makeText<GateFinding>({
   unasked: () => 'has not been asked yet',
-  silent: ({ silence }) => silenceWords(silence),
+  silent: ({ silence }) => silenceText(silence),
   saysHold: ({ silence, detail }) => {
-    if (silence !== null) return `answered hold, then ${silenceWords(silence)}`;
+    if (silence !== null) return `answered hold, then ${silenceText(silence)}`;
     return detail === '' ? 'answers hold' : `answers hold: ${detail}`;
   },
-  answered: answeredWords,
+  answered: answeredText,
 });
 
-function answeredWords(finding: Extract<GateFinding, { kind: 'answered' }>): string {
+function answeredText(finding: Extract<GateFinding, { kind: 'answered' }>): string {
   const { silence, lastsMs, forMs, isOld } = finding;
-  const answer = answerWords(finding);
-  if (silence !== null) return `${answer}, then ${silenceWords(silence)}`;
+  const answer = answerText(finding);
+  if (silence !== null) return `${answer}, then ${silenceText(silence)}`;
   if (lastsMs < forMs) return `${answer}, for ${formatDuration(lastsMs)} of ${formatDuration(forMs)}`;
   if (isOld) return `${answer}, but that is too old to count`;
   return forMs > 0 ? `${answer}, for ${formatDuration(lastsMs)}` : answer;
 }
 
-function answerWords(finding: Extract<GateFinding, { kind: 'answered' }>): string {
+function answerText(finding: Extract<GateFinding, { kind: 'answered' }>): string {
   const { isMet, value, expect, detail } = finding;
   if (expect === null) return 'answers pass';
-  const shown = value === null ? 'no value' : writeGateValue(expect, value);
+  const valueText = value === null ? 'no value' : writeGateValue(expect, value);
   const figures = detail === undefined ? '' : ` (${detail})`;
-  return `${shown}${isMet ? '' : ', expected'} ${writeExpectation(expect)}${figures}`;
+  return `${valueText}${isMet ? '' : ', expected'} ${writeExpectation(expect)}${figures}`;
 }
 
-function silenceWords({ times, detail }: GateSilence): string {
+function silenceText({ times, detail }: GateSilence): string {
   return `gave no answer ${times === 1 ? 'once' : `${times} times`}: ${detail}`;
 }
 

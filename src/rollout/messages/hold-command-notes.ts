@@ -1,10 +1,10 @@
 import type { HoldNote } from '../../contract/admin/holds.ts';
 import type { UnreadableRecord } from '../model/rollout.ts';
-import { unreadableWords } from './rollout-reasons.ts';
-import { makeWords } from './sentences.ts';
+import { unreadableText } from './rollout-reasons.ts';
+import { makeText } from './sentences.ts';
 
 /** A note as a sentence. */
-export const holdNoteWords = makeWords<HoldNote>({
+export const holdNoteText = makeText<HoldNote>({
   buildNotOffered: ({ seenAt, nearest }) =>
     `the service did not offer this build at the last scan (${new Date(seenAt).toISOString()})${didYouMean(nearest)}`,
   collectorUnknown: () => 'the service has no installed collector with this id',
@@ -31,10 +31,10 @@ export type UnknownSubject =
       readonly record: UnreadableRecord;
     };
 
-export const unknownSubjectWords = makeWords<UnknownSubject>({
+export const unknownSubjectText = makeText<UnknownSubject>({
   unknown: ({ subject, nearest }) =>
     `${subject} is not a build, a stratum of a current rollout, or an installed collector${didYouMean(nearest)}`,
   sharedByNone: ({ label }) => `no collector of a running rollout has ${label}`,
   unreadableRollout: ({ label, rolloutId, record }) =>
-    `stratum ${label} belongs to ${rolloutId}: ${unreadableWords(record)}`,
+    `stratum ${label} belongs to ${rolloutId}: ${unreadableText(record)}`,
 });

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../base/time.ts';
 import type { IncidentDetails, Notice, NoticeFigures } from '../model/notice.ts';
-import { counted, starterWords, stateWords } from './sentences.ts';
-import { sharedAttributeWords } from './stop-causes.ts';
+import { counted, starterText, stateText } from './sentences.ts';
+import { sharedAttributeText } from './stop-causes.ts';
 
 /** The text of a notification. */
 export interface NoticeText {
@@ -14,16 +14,16 @@ export interface NoticeText {
 }
 
 /** Writes a notice for people. */
-export function noticeWords(notice: Notice): NoticeText {
+export function noticeText(notice: Notice): NoticeText {
   const { policy, figures, commands } = notice;
   const subject = figures?.kind === 'rollback' ? `rollback of ${policy}` : policy;
   const { title, cause } =
-    notice.phase === 'over' ? { title: overWords(notice.details), cause: '' } : wordsOf(notice);
-  const shared = figures?.shared === undefined ? '' : sharedAttributeWords(figures.shared);
+    notice.phase === 'over' ? { title: overText(notice.details), cause: '' } : titleAndCause(notice);
+  const shared = figures?.shared === undefined ? '' : sharedAttributeText(figures.shared);
   return {
     title: `${subject}: ${title}`,
     cause,
-    numbers: figures === null ? '' : numbersWords(figures),
+    numbers: figures === null ? '' : numbersText(figures),
     causes: [
       // The reason of a hold may name the shared attribute already.
       ...(shared === '' || cause.includes(shared) ? [] : [shared]),
@@ -33,12 +33,12 @@ export function noticeWords(notice: Notice): NoticeText {
   };
 }
 
-function wordsOf({ at, details }: Notice): { readonly title: string; readonly cause: string } {
+function titleAndCause({ at, details }: Notice): { readonly title: string; readonly cause: string } {
   switch (details.event) {
     case 'started':
       return {
         title: 'rollout started',
-        cause: `Started by ${starterWords(details.startedBy)}, in ${counted(details.waves, 'wave')}.`,
+        cause: `Started by ${starterText(details.startedBy)}, in ${counted(details.waves, 'wave')}.`,
       };
     case 'wavePassed': {
       const next = details.next === null ? 'It was the last wave.' : `The next wave is ${details.next}.`;
@@ -66,7 +66,7 @@ function wordsOf({ at, details }: Notice): { readonly title: string; readonly ca
     case 'finished': {
       const report = details.reports === undefined ? [] : [`Report: ${details.reports.join(', ')}`];
       const cause = [details.reason, ...report].filter((words) => words !== '').join('. ');
-      return { title: stateWords(details.state), cause };
+      return { title: stateText(details.state), cause };
     }
     case 'noProgress':
       return {
@@ -88,7 +88,7 @@ function wordsOf({ at, details }: Notice): { readonly title: string; readonly ca
 }
 
 /** The title of the message that closes an incident. */
-function overWords(details: IncidentDetails): string {
+function overText(details: IncidentDetails): string {
   switch (details.event) {
     case 'approvalNeeded':
       return `${details.wave === null ? 'the plan' : `wave ${details.wave}`} no longer waits for approval`;
@@ -107,7 +107,7 @@ function overWords(details: IncidentDetails): string {
   }
 }
 
-function numbersWords(figures: NoticeFigures): string {
+function numbersText(figures: NoticeFigures): string {
   const { targetBuild, planned, succeeded, failed, inFlight, remaining } = figures;
   return `To build ${targetBuild}: ${succeeded} of ${planned} succeeded, ${failed} failed, ${inFlight} in flight, ${remaining} to do.`;
 }

@@ -3,7 +3,7 @@ import type { PlanDrift } from '../model/rollout.ts';
 import { counted } from './sentences.ts';
 
 /** `plan 7f3a: 12 collectors to 19.455-2 (canary 3, rest 9)`. */
-export function planWords(plan: {
+export function planText(plan: {
   readonly planHash: string;
   readonly planned: number;
   readonly targetBuild: string;
@@ -15,7 +15,7 @@ export function planWords(plan: {
 }
 
 /** How a plan has changed since it was shown: `2 joined (web-1, web-2), 1 left (db-3)`. */
-export function driftWords({ joined, left, change }: PlanDrift): string {
+export function driftText({ joined, left, change }: PlanDrift): string {
   return [
     change.target === null ? '' : `the target is ${change.target} now`,
     joined === 0 ? '' : `${joined} joined (${someNames(change.joined, joined)})`,
@@ -27,6 +27,6 @@ export function driftWords({ joined, left, change }: PlanDrift): string {
 }
 
 /** A start is refused: the plan is not the one that was shown (P15). */
-export function otherPlanWords(asked: string, now: Parameters<typeof planWords>[0]): string {
-  return `the plan is no longer ${asked}; it is now ${planWords(now)}`;
+export function otherPlanText(asked: string, now: Parameters<typeof planText>[0]): string {
+  return `the plan is no longer ${asked}; it is now ${planText(now)}`;
 }

@@ -8,7 +8,7 @@ type Fact = readonly [about: string, words: string];
 /** What a rollback would do, fact by fact; without its window, whose instants the reader's clock shows. */
 export function rollbackFacts(preview: RollbackPreview): readonly Fact[] {
   const { running, unconfirmed, builds, leftBehind, waves, concurrency, caps } = preview;
-  const capWords = caps.map(({ key, cap }) => `; ${cap} at a time for each ${key}`).join('');
+  const capText = caps.map(({ key, cap }) => `; ${cap} at a time for each ${key}`).join('');
   const facts: readonly Fact[] = [
     ['to', builds.map(({ build, count }) => `${build} (${count})`).join(', ')],
     ['running', running > 0 ? `${running} of them are still being upgraded; each ends first` : ''],
@@ -22,7 +22,7 @@ export function rollbackFacts(preview: RollbackPreview): readonly Fact[] {
       const soak = soakMs > 0 ? `, soak ${formatDuration(soakMs)}` : '';
       return [name, `${members}, ${maxFailures} may fail${soak}`];
     }),
-    ['limits', `${concurrency} at a time${capWords}`],
+    ['limits', `${concurrency} at a time${capText}`],
   ];
   return facts.filter(([, words]) => words !== '');
 }

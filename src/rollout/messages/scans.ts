@@ -5,13 +5,13 @@ import { countLeftOut, type LeftOutKind, type NoTarget } from '../model/left-out
 import type { Rollout, RolloutPlan } from '../model/rollout.ts';
 import type { ConfigStatus } from '../reload/newest-config.ts';
 import { describeFailure, type ServiceFailure } from '../upgrade/failure-classes.ts';
-import { accountWords } from './accounts.ts';
-import { configWords } from './configs.ts';
-import { healthWords } from './daemon-health.ts';
-import { needsStartWords } from './data-loss.ts';
-import { leftOutLine, nobodyPlannedWords, noTargetWords, showLeftOut } from './exclusions.ts';
-import { counted, makeWords } from './sentences.ts';
-import { implausibleWords } from './stop-causes.ts';
+import { accountText } from './account-texts.ts';
+import { configText } from './config-texts.ts';
+import { healthText } from './daemon-health.ts';
+import { needsStartText } from './data-loss-texts.ts';
+import { leftOutLine, nobodyPlannedText, noTargetText, showLeftOut } from './exclusions.ts';
+import { counted, makeText } from './sentences.ts';
+import { implausibleText } from './stop-causes.ts';
 
 /** The result of a scan. */
 export type ScanResult =
@@ -69,33 +69,33 @@ export type Unread =
   | { readonly of: 'fleet'; readonly why: ServiceFailure | Implausible };
 
 /** A scan's result as a sentence. */
-export const scanWords = makeWords<ScanResult>({
+export const scanText = makeText<ScanResult>({
   started: ({ rolloutId, planned }) => `started ${rolloutId} with ${counted(planned, 'collector')}`,
   busy: ({ rolloutId, unread }) =>
     unread === undefined
       ? `${rolloutId} is still running`
-      : `${rolloutId} is still running, and could not be checked: ${unreadWords(unread)}`,
-  nothing: ({ why }) => nothingWords(why),
-  outdated: ({ policy, config }) => configWords(policy, config) ?? '',
-  failed: ({ why }) => scanFailureWords(why),
+      : `${rolloutId} is still running, and could not be checked: ${unreadText(unread)}`,
+  nothing: ({ why }) => nothingText(why),
+  outdated: ({ policy, config }) => configText(policy, config) ?? '',
+  failed: ({ why }) => scanFailureText(why),
 });
 
-const nothingWords = makeWords<NothingToDo>({
+const nothingText = makeText<NothingToDo>({
   unknownPolicy: ({ policy }) => `no policy ${policy} in the config`,
-  noTarget: ({ why }) => noTargetWords(why),
+  noTarget: ({ why }) => noTargetText(why),
   nobody: (plan) => {
     const reasons = showLeftOut(countLeftOut(plan.leftOut.map(({ kind }) => kind)));
-    const words = nobodyPlannedWords(plan);
+    const words = nobodyPlannedText(plan);
     return reasons.length === 0 ? words : `${words} (${leftOutLine(reasons)})`;
   },
   stopped: ({ policy, last }) =>
-    `${stoppedWords(last)}; only an operator starts it again: upwave start ${policy}`,
-  lost: ({ lost }) => needsStartWords(lost),
+    `${stoppedText(last)}; only an operator starts it again: upwave start ${policy}`,
+  lost: ({ lost }) => needsStartText(lost),
   lostMeanwhile: () => 'Redis lost its data during planning; the next scan plans again',
 });
 
 /** `production-20261121-1 to 19.455-2 was aborted`. */
-export function stoppedWords({ id, state, plan }: StoppedRollout): string {
+export function stoppedText({ id, state, plan }: StoppedRollout): string {
   return `${id} to ${plan.targetBuild} was ${state === 'aborted' ? 'aborted' : 'rolled back'}`;
 }
 
@@ -106,16 +106,16 @@ export interface StillRunning {
 }
 
 /** Two rollouts must not upgrade the same collectors, nor add up their slots (P1, P2). */
-export function stillRunningWords({ rolloutId, running }: StillRunning): string {
+export function stillRunningText({ rolloutId, running }: StillRunning): string {
   return (
     `no config has the policy of ${rolloutId} any more, and it is still upgrading ${counted(running, 'collector')} of this ` +
     `policy; the plan is made when they have ended (to end it: upwave abort ${rolloutId})`
   );
 }
 
-function scanFailureWords(why: ScanFailure): string {
-  if (why.kind === 'stillRunning') return stillRunningWords(why);
-  if (why.kind === 'wrongClock') return healthWords.clockForbidsPlans;
+function scanFailureText(why: ScanFailure): string {
+  if (why.kind === 'stillRunning') return stillRunningText(why);
+  if (why.kind === 'wrongClock') return healthText.clockForbidsPlans;
   if (why.kind !== 'shortInventory') return describeFailure(why);
   const { size, before, believedAfterMs } = why;
   return (
@@ -124,10 +124,10 @@ function scanFailureWords(why: ScanFailure): string {
   );
 }
 
-function unreadWords(unread: Unread): string {
-  if (unread.of === 'account') return accountWords(unread.account);
+function unreadText(unread: Unread): string {
+  if (unread.of === 'account') return accountText(unread.account);
   if (unread.of === 'builds') return `the builds on offer: ${describeFailure(unread.why)}`;
-  return `the fleet, for late joiners: ${isImplausible(unread.why) ? implausibleWords(unread.why) : describeFailure(unread.why)}`;
+  return `the fleet, for late joiners: ${isImplausible(unread.why) ? implausibleText(unread.why) : describeFailure(unread.why)}`;
 }
 
 function isImplausible(why: ServiceFailure | Implausible): why is Implausible {

@@ -10,7 +10,7 @@ export type Sentences<Data extends { readonly kind: string }> = {
  * Makes a function from data to sentences. Its table is exhaustive by type: a kind that only the data has, or only `Kind`
  * (the list in `base/vocabulary.ts` for the admin API), does not compile.
  */
-export function makeWords<Data extends { readonly kind: Kind }, Kind extends string = Data['kind']>(
+export function makeText<Data extends { readonly kind: Kind }, Kind extends string = Data['kind']>(
   sentences: Sentences<Data> & Readonly<Record<Kind, unknown>>,
 ): (data: Data) => string {
   const table: Readonly<Record<Kind, unknown>> = sentences;
@@ -36,17 +36,17 @@ export function capitalized(text: string): string {
 }
 
 /** The name of a state for a person: `finishedWithFailures` becomes `finished with failures`. */
-export function stateWords(state: string): string {
+export function stateText(state: string): string {
   return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /** Who started a rollout, for a person: the schedule, the daemon's start, an operator, or a rollout that is rolled back. */
-export function starterWords(startedBy: string): string {
+export function starterText(startedBy: string): string {
   return startedBy === 'start' ? 'daemon start' : startedBy;
 }
 
 /** The stage of a wave in words. In an ended rollout no wave opens, soaks or waits any more. */
-export function waveStageWords(state: WaveState, endedAt: EpochMs | null): string {
-  if (endedAt === null || state === 'passed') return stateWords(state);
+export function waveStageText(state: WaveState, endedAt: EpochMs | null): string {
+  if (endedAt === null || state === 'passed') return stateText(state);
   return state === 'waiting' || state === 'awaitingApproval' ? 'not opened' : 'ended';
 }

@@ -4,39 +4,39 @@ import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import { type Implausible, implausibleHoldAfterMs } from '../model/assess-inventory.ts';
 import { formatAttributes } from '../model/attributes.ts';
 import type { HoldCause, StopCause, WaveFailures } from '../model/stop-cause.ts';
-import { gateWords } from './gates.ts';
-import { counted, makeWords, type Sentences, stateWords } from './sentences.ts';
+import { gateText } from './gates.ts';
+import { counted, makeText, type Sentences, stateText } from './sentences.ts';
 
 /** Why the daemon stops a rollout: the reason of its hold, abort or rollback, with what an operator can do. */
 export const stopSentences: Sentences<StopCause> = {
   recordsUnreadable: ({ keys }) =>
     `${counted(keys.length, 'record')} in Redis ${keys.length === 1 ? 'is' : 'are'} unreadable: ${someNames(keys)}. Nothing starts, and running upgrades are watched to their end. Save all records with \`upwave export\`, then abort; or restore the record and resume`,
   buildHeld: ({ build, reason }) => `build ${build} is held: ${reason}`,
-  inventoryUnresolved: ({ why }) => inventoryWords(why),
-  noEvidence: noEvidenceWords,
+  inventoryUnresolved: ({ why }) => inventoryText(why),
+  noEvidence: noEvidenceText,
   gateInconclusive: ({ wave, gate, undecided }) =>
-    `wave ${wave}: ${gateWords(gate)}${undecided ? ': undecided for too long' : ''}`,
+    `wave ${wave}: ${gateText(gate)}${undecided ? ': undecided for too long' : ''}`,
   gateUnknown: ({ wave, gate }) => `wave ${wave}: Redis has no record of gate ${gate}`,
   onlyHeldStrata: ({ upgrades, labels }) =>
     `all else is done: ${counted(upgrades, 'collector')} of held strata ${upgrades === 1 ? 'waits' : 'wait'} (${labels.join('; ')}); release them, or resume to end without them`,
   failures: ({ failures, shared }) =>
-    `${waveFailuresWords(failures)}${shared === undefined ? '' : `; ${sharedAttributeWords(shared)}`}`,
-  gateMissed: ({ wave, gate }) => `wave ${wave}: ${gateWords(gate)}`,
+    `${waveFailuresText(failures)}${shared === undefined ? '' : `; ${sharedAttributeText(shared)}`}`,
+  gateMissed: ({ wave, gate }) => `wave ${wave}: ${gateText(gate)}`,
 };
 
-function inventoryWords(why: Implausible): string {
+function inventoryText(why: Implausible): string {
   const check = 'check the access key, its role and the base URL';
   const way =
     why.kind === 'empty'
       ? 'then resume: the inventory is read again first'
       : 'or, if they were removed on purpose, resume: it accepts this inventory as the whole fleet';
-  return `${implausibleWords(why)}, for ${formatDuration(implausibleHoldAfterMs)}; ${check}, ${way}`;
+  return `${implausibleText(why)}, for ${formatDuration(implausibleHoldAfterMs)}; ${check}, ${way}`;
 }
 
-function noEvidenceWords({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence' }>): string {
-  const ends = ended.map(({ state, upgrades }) => `${upgrades} ${stateWords(state)}`);
-  const of = ends.length === 0 ? '' : ` (${ends.join(', ')})`;
-  return `wave ${wave} has no evidence: none of its collectors was upgraded${of}; it continues by itself once one of them is upgraded; resume to continue without evidence, or abort`;
+function noEvidenceText({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence' }>): string {
+  const ends = ended.map(({ state, upgrades }) => `${upgrades} ${stateText(state)}`);
+  const endsNote = ends.length === 0 ? '' : ` (${ends.join(', ')})`;
+  return `wave ${wave} has no evidence: none of its collectors was upgraded${endsNote}; it continues by itself once one of them is upgraded; resume to continue without evidence, or abort`;
 }
 
 /**
@@ -44,15 +44,21 @@ function noEvidenceWords({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence
  * 2 allowed, not counting 7 acknowledged`. The weight is explained only without acknowledged failures, because it is unknown which of
  * those were lost.
  */
-export function waveFailuresWords(of: WaveFailures): string {
-  const { wave, failures, failuresAllowed, acknowledged, lost, lostWeight } = of;
+export function waveFailuresText({
+  wave,
+  failures,
+  failuresAllowed,
+  acknowledged,
+  lost,
+  lostWeight,
+}: WaveFailures): string {
   const weight = ` (${counted(lost, 'lost collector')} ${lost === 1 ? 'counts' : 'count'} as ${lost * lostWeight})`;
   const aside = acknowledged > 0 ? `, not counting ${acknowledged} acknowledged` : lost > 0 ? weight : '';
   return `wave ${wave}: ${counted(failures, 'failure')}, ${failuresAllowed} allowed${aside}`;
 }
 
 /** Why a reading of the inventory is implausible. */
-export const implausibleWords = makeWords<Implausible>({
+export const implausibleText = makeText<Implausible>({
   empty: ({ expected }) => `the inventory is not plausible: it is empty, ${expected} collectors are expected`,
   manyGone: ({ missing, members }) =>
     `the inventory is not plausible: it lacks ${missing} of ${members} collectors of the rollout`,
@@ -64,7 +70,7 @@ export const implausibleWords = makeWords<Implausible>({
 const unweighedShownMax = 3;
 
 /** `8 fields are not weighed: app, shelf, zone, …`; empty if there is none. */
-export function unweighedWords(fields: readonly string[]): string {
+export function unweighedText(fields: readonly string[]): string {
   if (fields.length === 0) return '';
   const names = fields.slice(0, unweighedShownMax).join(', ');
   const more = fields.length > unweighedShownMax ? ', …' : '';
@@ -73,7 +79,7 @@ export function unweighedWords(fields: readonly string[]): string {
 }
 
 /** What failures have in common: `22 of 23 failures have osName=Windows* (22 of 66 there, 1 of 46 elsewhere)`. */
-export function sharedAttributeWords({ attributes, failed, tried, elsewhere }: SharedAttribute): string {
+export function sharedAttributeText({ attributes, failed, tried, elsewhere }: SharedAttribute): string {
   const all = failed + elsewhere.failed;
   const share = all === failed ? `all ${failed}` : `${failed} of ${all}`;
   const figures = `${failed} of ${tried} there, ${elsewhere.failed} of ${elsewhere.tried} elsewhere`;

@@ -2,26 +2,26 @@ import { formatDuration } from '../../base/time.ts';
 import type { UpgradeReasonKind } from '../../base/vocabulary.ts';
 import { reasonOf, type Upgrade } from '../model/upgrade.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
-import { makeWords, stateWords } from './sentences.ts';
-import { implausibleWords } from './stop-causes.ts';
-import { byWords, stratumReasonWords } from './stratum-reasons.ts';
+import { makeText, stateText } from './sentences.ts';
+import { implausibleText } from './stop-causes.ts';
+import { byText, stratumReasonText } from './stratum-reasons.ts';
 
 /** Why an upgrade is in its state; empty without a particular reason. */
-export function upgradeWords(upgrade: Upgrade): string {
+export function upgradeText(upgrade: Upgrade): string {
   const reason = reasonOf(upgrade);
-  return reason === undefined ? '' : upgradeReasonWords(reason);
+  return reason === undefined ? '' : upgradeReasonText(reason);
 }
 
-export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
+export const upgradeReasonText: (reason: UpgradeReason) => string = makeText<
   UpgradeReason,
   UpgradeReasonKind
 >({
-  rolloutStopped: ({ state }) => `the rollout is ${stateWords(state)}`,
+  rolloutStopped: ({ state }) => `the rollout is ${stateText(state)}`,
   braked: () => 'the rollout stopped before it could start',
-  inventory: ({ why }) => implausibleWords(why),
+  inventory: ({ why }) => implausibleText(why),
   policyMissing: ({ policy }) => `no config has the policy ${policy} any more`,
   policyChanged: () => 'the policy changed after it was admitted',
-  stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${stratumReasonWords(reason)}`,
+  stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${stratumReasonText(reason)}`,
   windowCloses: () => 'the window closes too soon to start it',
   buildNotOffered: () => 'the target build is no longer offered',
 
@@ -31,7 +31,7 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
   upgradedElsewhere: () => 'the collector is being upgraded by someone else',
   claimed: ({ rollout }) => `the collector is being upgraded by ${rollout}`,
   unpollable: ({ detail, before }) => {
-    const lead = before === undefined ? '' : `${upgradeReasonWords(before)}; `;
+    const lead = before === undefined ? '' : `${upgradeReasonText(before)}; `;
     return `${lead}the collector can't be polled: ${detail}`;
   },
 
@@ -47,18 +47,18 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
   otherBuild: ({ build, afterMs }) => `shows build ${build || 'none'} after ${formatDuration(afterMs)}`,
   unwatched: () =>
     'it was in another account when its rollout was ended, and could not be watched to its end',
-  unexplainedTwice: ({ last }) => `failed twice without a known cause: ${upgradeReasonWords(last)}`,
+  unexplainedTwice: ({ last }) => `failed twice without a known cause: ${upgradeReasonText(last)}`,
   attemptsSpent: ({ attempts, attemptsMax, last }) =>
-    `attempt ${attempts} of ${attemptsMax}: ${upgradeReasonWords(last)}`,
+    `attempt ${attempts} of ${attemptsMax}: ${upgradeReasonText(last)}`,
 
   returned: ({ late }) =>
     late ? 'on the build, although the task reported no success' : 'on the build and alive',
   onBuild: ({ but }) =>
-    but === undefined ? 'runs the build already' : `ran the build already, but ${upgradeReasonWords(but)}`,
+    but === undefined ? 'runs the build already' : `ran the build already, but ${upgradeReasonText(but)}`,
   gone: () => 'the collector is gone from the service',
-  deferExpired: ({ before, forMs }) => `${upgradeReasonWords(before)}, for ${formatDuration(forMs)}`,
+  deferExpired: ({ before, forMs }) => `${upgradeReasonText(before)}, for ${formatDuration(forMs)}`,
   rolloutOver: ({ state }) =>
-    state === 'rollingBack' ? 'the rollout is rolling back' : `the rollout was ${stateWords(state)}`,
+    state === 'rollingBack' ? 'the rollout is rolling back' : `the rollout was ${stateText(state)}`,
   heldToTheEnd: ({ labels }) => `its stratum was held to the end: ${labels.join('; ')}`,
   rolledBack: ({ build, rollback }) => `rolled back to ${build} by ${rollback}`,
 
@@ -73,9 +73,9 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
   departed: ({ because }) =>
     `left the fleet during the soak: ${because === 'ephemeral' ? 'it is ephemeral' : 'an operator holds it'}`,
 
-  collectorHeld: (reason) => `held ${byWords(reason)}`,
-  retryAsked: (reason) => `asked for ${byWords(reason)}`,
+  collectorHeld: (reason) => `held ${byText(reason)}`,
+  retryAsked: (reason) => `asked for ${byText(reason)}`,
 
-  waited: ({ before }) => `was waiting: ${upgradeReasonWords(before)}`,
-  rejoined: ({ before }) => `is back: ${upgradeReasonWords(before)}`,
+  waited: ({ before }) => `was waiting: ${upgradeReasonText(before)}`,
+  rejoined: ({ before }) => `is back: ${upgradeReasonText(before)}`,
 });

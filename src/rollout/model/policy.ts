@@ -235,7 +235,7 @@ export function membersOf(amount: Amount, plannedCount: number): number {
   return Math.min(wanted, plannedCount);
 }
 
-/** Failures that a wave may have without tripping. Percentages round down: 5 % of 10 allows 0 (DESIGN §4, Failures). */
+/** Failures that a wave may have without a breach. Percentages round down: 5 % of 10 allows 0 (DESIGN §4, Failures). */
 export function failuresAllowed(amount: Amount, waveSize: number): number {
   return amount.kind === 'count' ? amount.count : Math.floor(shareOf(waveSize, amount.percent));
 }

@@ -261,7 +261,7 @@ export interface RolloutView {
   readonly overdue: readonly number[];
   /** Present while other records than its own are unreadable. */
   readonly unreadableRecords?: UnreadableRecords;
-  /** The store's own brake: set in the same write as the failure that tripped a wave. */
+  /** The store's own brake: set in the same write as the failure that breached a limit. */
   readonly braked: boolean;
   /** Mean time from create to verification of the upgrades that succeeded, and how many that is over. */
   readonly learned: { readonly count: number; readonly meanMs: number };

@@ -38,7 +38,7 @@ export type BreachCause =
 /** A wave's weighted failures against its limit. */
 export interface WaveFailures {
   readonly wave: string;
-  /** Failures that count. More than `failuresAllowed` trip the wave. */
+  /** Failures that count. More than `failuresAllowed` are a breach. */
   readonly failures: number;
   readonly failuresAllowed: number;
   /** Failures that an operator has acknowledged, which no longer count. */

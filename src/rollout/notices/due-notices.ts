@@ -5,7 +5,7 @@ import type { IncidentDetails, Notice, NoticeFigures, OnceDetails } from '../mod
 import { endStates, isEnd, isFailed } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
 import { commandFor, holdCommandOf, quoteArgument } from '../status/command-for.ts';
-import type { RolloutVerb } from '../verbs/verbs.ts';
+import type { RolloutVerb } from '../verbs/judge-verb.ts';
 
 /** An announced incident that still needs a person. */
 export interface OpenIncident {

@@ -58,8 +58,8 @@ export function* freezeInSteps(
 }
 
 /** `freezeInSteps` in one go, for callers that may block the event loop. */
-export function freezePlan(...given: Parameters<typeof freezeInSteps>): FrozenRollout {
-  return runAtOnce(freezeInSteps(...given));
+export function freezePlan(...args: Parameters<typeof freezeInSteps>): FrozenRollout {
+  return runAtOnce(freezeInSteps(...args));
 }
 
 /** What all records of one plan share. */

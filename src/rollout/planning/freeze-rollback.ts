@@ -17,7 +17,7 @@ import { backToMax, countBuilds, newRollout, plainWave, type RolloutOrigin } fro
  * Each collector returns to the build it had before, which its own record names. The rollback's `targetBuild` is the
  * most frequent of these builds and only for display. Collectors that left the fleet or already run their build are left
  * out.
- * @param of the upgrades to roll back, and the collectors that cannot be rolled back
+ * @param parted the upgrades to roll back, and the collectors that cannot be rolled back
  * @param collectors the current inventory, by id
  */
 export function* freezeRollback(
@@ -83,15 +83,15 @@ export function* freezeRollback(
 function* arrangeRollback(
   chosen: readonly FleetCollector[],
   toBuilds: ReadonlyMap<number, string>,
-  of: { readonly policy: Policy; readonly id: string },
+  rollback: { readonly policy: Policy; readonly id: string },
 ): Steps<{ readonly policy: Policy } & ArrangedPlan> {
   const now = new Map(chosen.map((collector) => [collector.id, collector]));
   const asBefore = yield* mapInSteps(chosen, (collector) => ({
     ...collector,
     build: toBuilds.get(collector.id) ?? collector.build,
   }));
-  const policy = rollbackPolicy(of.policy);
-  const { waves, groups } = yield* arrangePlan(asBefore, policy, of.id);
+  const policy = rollbackPolicy(rollback.policy);
+  const { waves, groups } = yield* arrangePlan(asBefore, policy, rollback.id);
   const present: PlannedWave[] = [];
   for (const { name, members } of waves) {
     const asNow = yield* mapInSteps(members, (member) => ({
@@ -105,7 +105,7 @@ function* arrangeRollback(
 
 /**
  * The policy of a rollback: a canary by the rule of the policy's first wave, then the rest, within the policy's
- * concurrency, caps, windows and freezes. Its waves need no approval, because an operator or the breaker asked for the
+ * concurrency, caps, windows and freezes. Its waves need no approval, because an operator or a breach asked for the
  * rollback. They have no gates either: a gate measures the harm of the bad build and would hold the rollback that ends
  * it. A breach holds the rollback.
  */

@@ -101,7 +101,10 @@ export function groupByKind<Each extends NamedCollector>(
   collectors: readonly Each[],
   kindOf: (collector: Each) => LeftOutKind,
 ): ReadonlyArray<{ readonly kind: LeftOutKind; readonly collectors: readonly NamedCollector[] }> {
-  return [...groupBy(collectors, kindOf)].map(([kind, of]) => ({ kind, collectors: of.map(named) }));
+  return [...groupBy(collectors, kindOf)].map(([kind, members]) => ({
+    kind,
+    collectors: members.map(named),
+  }));
 }
 
 function progressOf({ state }: ComparedMember): 'done' | 'inFlight' | 'touched' {

@@ -59,8 +59,8 @@ export function* planInSteps(
 }
 
 /** `planInSteps` in one go, for callers that may block the event loop. */
-export function makePlan(...given: Parameters<typeof planInSteps>): Plan {
-  return runAtOnce(planInSteps(...given));
+export function makePlan(...args: Parameters<typeof planInSteps>): Plan {
+  return runAtOnce(planInSteps(...args));
 }
 
 /** The collectors whose place in a plan may depend on holds, claims and earlier failures. All others stay out anyway. */

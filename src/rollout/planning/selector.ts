@@ -39,10 +39,12 @@ export function findSelectionRule(
 /** Splits a selector into one rule for each key; all of them must match. */
 function partsOf(include: Selector): SelectionRule[] {
   const { fields, ...rest } = include;
-  const of = (key: string, rule: Selector) => ({ path: `select.include.${key}`, rule });
+  const partAt = (key: string, rule: Selector) => ({ path: `select.include.${key}`, rule });
   return [
-    ...Object.entries(rest).map(([key, value]) => of(key, { [key]: value })),
-    ...Object.entries(fields ?? {}).map(([key, value]) => of(`fields.${key}`, { fields: { [key]: value } })),
+    ...Object.entries(rest).map(([key, value]) => partAt(key, { [key]: value })),
+    ...Object.entries(fields ?? {}).map(([key, value]) =>
+      partAt(`fields.${key}`, { fields: { [key]: value } }),
+    ),
   ];
 }
 
@@ -70,10 +72,10 @@ function testsOf<Key extends keyof Wanted>(key: Key, wanted: Wanted[Key] | undef
 }
 
 const ofText =
-  (of: (collector: FleetCollector) => string) =>
+  (textOf: (collector: FleetCollector) => string) =>
   (patterns: readonly string[]): CollectorTest => {
     const matches = compilePatterns(patterns);
-    return (collector) => matches(of(collector));
+    return (collector) => matches(textOf(collector));
   };
 
 // Exhaustive by type: a key without a test would match every collector (P5).

@@ -168,22 +168,22 @@ export function seatsOf(
  * @returns seats of each stratum, at most as many as it has members left
  */
 export function shareSeats(seats: number, claims: readonly SeatClaim[]): number[] {
-  const given = claims.map(() => 0);
+  const shares = claims.map(() => 0);
   const left = sumOf(claims, (claim) => claim.left);
   let free = Math.min(seats, left);
   for (const turn of [false, true]) {
     for (const [index, { left, covered }] of claims.entries()) {
-      if (free === 0) return given;
+      if (free === 0) return shares;
       if (covered !== turn || left === 0) continue;
-      given[index] = 1;
+      shares[index] = 1;
       free -= 1;
     }
   }
   const inProportion = divideByRemainder(
     free,
-    claims.map(({ left }, index) => left - (given[index] ?? 0)),
+    claims.map(({ left }, index) => left - (shares[index] ?? 0)),
   );
-  return given.map((count, index) => count + (inProportion[index] ?? 0));
+  return shares.map((count, index) => count + (inProportion[index] ?? 0));
 }
 
 /** Divides seats by the largest-remainder method, in whole numbers to avoid rounding errors. */

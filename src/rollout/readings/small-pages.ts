@@ -41,7 +41,7 @@ export function stretchForSmallPages<Reading extends { readonly of: string; read
   // A row serves a create for a minute. Of a collector that has to send a heartbeat first, an earlier reading shows nothing.
   const rowsMs = queued > 0 ? heartbeatWaitMs(usualMs) : freshForMs / 2;
   const shortestMs = Math.max(queued, leaving) >= pages ? Math.min(rowsMs, endsMs) : endsMs;
-  const main = readings.some(({ of }) => of === 'control') ? 'control' : 'inventory';
+  const main = readings.some(({ of: list }) => list === 'control') ? 'control' : 'inventory';
   return readings.map((reading) => {
     const isMain = reading.of === main;
     return {

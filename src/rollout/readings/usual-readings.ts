@@ -29,7 +29,7 @@ export function usualReadings(wave: {
   const readings = planReadings([{ ...load, fleetSize, usualMs }], limits);
   const pages = Math.max(1, Math.ceil(fleetSize / collectorsPerPage));
   const requestsPerMs = readings.reduce(
-    (sum, { of, periodMs }) => sum + (of === 'tasks' ? count : pages) / periodMs,
+    (sum, { of: list, periodMs }) => sum + (list === 'tasks' ? count : pages) / periodMs,
     0,
   );
   return { periodMs: readings[0]?.periodMs ?? usualMs, requestsPerMs };

@@ -63,10 +63,10 @@ const shownMax = 200;
 
 function textsOf(policy: Policy) {
   return new Map(
-    settingsOf(policy).map(([key, shown, compared = shown]) => [
+    settingsOf(policy).map(([key, text, compared = text]) => [
       key,
       {
-        shown: shown.length > shownMax ? `${shown.slice(0, shownMax)}…` : shown,
+        shown: text.length > shownMax ? `${text.slice(0, shownMax)}…` : text,
         compared: JSON.stringify(compared),
       },
     ]),
@@ -105,18 +105,18 @@ function nestedSettings(values: object, path = ''): readonly Setting[] {
 }
 
 function waveSettings({ name, size, match, soakMs, maxFailures, approval, gates }: WaveRule) {
-  const of = (key: string, shown: string, compared?: unknown): Setting => [
+  const setting = (key: string, text: string, compared?: unknown): Setting => [
     `waves.${name}.${key}`,
-    shown,
+    text,
     compared,
   ];
   return [
-    of('size', formatAmount(size)),
-    ...(match === undefined ? [] : [of('match', selectorText(match), match)]),
-    of('soak', formatDuration(soakMs), soakMs),
-    of('maxFailures', formatAmount(maxFailures)),
-    of('approval', String(approval)),
-    of('gates', gates.map(gateText).join(', '), gates),
+    setting('size', formatAmount(size)),
+    ...(match === undefined ? [] : [setting('match', selectorText(match), match)]),
+    setting('soak', formatDuration(soakMs), soakMs),
+    setting('maxFailures', formatAmount(maxFailures)),
+    setting('approval', String(approval)),
+    setting('gates', gates.map(gateText).join(', '), gates),
   ];
 }
 

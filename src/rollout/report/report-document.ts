@@ -3,15 +3,15 @@ import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import type { ChartElement } from '../charts/chart-element.ts';
-import { gateChart, gateCourseWords } from '../charts/gate-chart.ts';
+import { gateChart, gateCourseText } from '../charts/gate-chart.ts';
 import { type ProgressPoint, progressChart } from '../charts/stacked-chart.ts';
 import { waveLanes, wavesChart } from '../charts/waves-chart.ts';
-import { starterWords, stateWords, waveStageWords } from '../messages/sentences.ts';
-import { sharedAttributeWords } from '../messages/stop-causes.ts';
+import { starterText, stateText, waveStageText } from '../messages/sentences.ts';
+import { sharedAttributeText } from '../messages/stop-causes.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { failedStates } from '../model/upgrade.ts';
-import type { GateCourse } from '../status/course.ts';
+import type { GateCourse } from '../status/describe-course.ts';
 import type { GroupFigures, ReportFigures } from './report-figures.ts';
 
 /** The data of a report. */
@@ -47,7 +47,7 @@ export function reportDocument(input: ReportInput): ReportDocument {
   const { status } = input;
   const what = status.kind === 'rollback' ? 'Rollback' : 'Rollout';
   return {
-    title: `${what} ${status.id}: ${stateWords(status.state)}`,
+    title: `${what} ${status.id}: ${stateText(status.state)}`,
     blocks: [
       ...summary(input),
       ...waves(input),
@@ -70,15 +70,15 @@ function summary({ status, figures: { all }, madeAt, installation }: ReportInput
       `${status.fromBuilds.join(', ') || 'unknown'} → ${status.backTo.join(', ') || status.targetBuild}`,
     ],
     ['plan', status.planHash],
-    ['started', `${instant(createdAt)}, by ${starterWords(status.startedBy)}`],
+    ['started', `${instant(createdAt)}, by ${starterText(status.startedBy)}`],
     ['ended', running],
     ['took', formatDuration((endedAt ?? madeAt) - createdAt)],
-    ['outcome', `${stateWords(status.state)}${status.reason === '' ? '' : `: ${status.reason}`}`],
+    ['outcome', `${stateText(status.state)}${status.reason === '' ? '' : `: ${status.reason}`}`],
     ['collectors', `${planned} planned, ${all.ends.succeeded} succeeded, ${failed(all)} failed`],
-    ['one upgrade', durationWords(all)],
+    ['one upgrade', durationText(all)],
     ['report made', instant(madeAt)],
   ];
-  return [table(['', ''], facts)];
+  return [tableBlock(['', ''], facts)];
 }
 
 function waves({ status, figures, madeAt, events, gates: courses }: ReportInput): readonly Block[] {
@@ -86,26 +86,28 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
     const group = figures.waves.get(index);
     return [
       wave.name,
-      waveStageWords(wave.state, status.endedAt),
+      waveStageText(wave.state, status.endedAt),
       instant(wave.openedAt),
       instant(wave.passedAt),
       `${wave.counts.succeeded}/${wave.size}`,
       `${wave.failures} of ${wave.failuresAllowed} allowed${wave.acknowledged > 0 ? `, ${wave.acknowledged} acknowledged` : ''}`,
-      group === undefined ? '' : durationWords(group),
+      group === undefined ? '' : durationText(group),
     ];
   });
   const gates = status.waves.flatMap((wave) => wave.gates.map((gate) => gateRow(wave, gate)));
   const until = status.endedAt ?? madeAt;
   return [
-    heading('Waves'),
-    ...chart(timeline(status, { until, events })),
-    table(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
-    ...chart(progressChart(progressPoints(figures, status.createdAt, until), { ...status, words: clock })),
+    headingBlock('Waves'),
+    ...chartBlocks(timeline(status, { until, events })),
+    tableBlock(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
+    ...chartBlocks(
+      progressChart(progressPoints(figures, status.createdAt, until), { ...status, words: utcText }),
+    ),
     ...(gates.length === 0
       ? []
       : [
-          heading('Gates'),
-          table(['wave', 'probe', 'verdict', 'value', 'answer'], gates),
+          headingBlock('Gates'),
+          tableBlock(['wave', 'probe', 'verdict', 'value', 'answer'], gates),
           ...courses.flatMap((course) => gateTrend(course)),
         ]),
   ];
@@ -113,8 +115,8 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
 
 function gateTrend(gate: GateCourse): readonly Block[] {
   const named = { ...gate, name: `${gate.wave}: ${gate.name}` };
-  const drawn = chart(gateChart(named, clock));
-  return drawn.length === 0 ? [] : [text(gateCourseWords(named, clock)), ...drawn];
+  const drawn = chartBlocks(gateChart(named, utcText));
+  return drawn.length === 0 ? [] : [textBlock(gateCourseText(named, utcText)), ...drawn];
 }
 
 /** The time each wave was open, and the part of it known as soak. */
@@ -126,8 +128,8 @@ function timeline(
     event === 'wave.soaking' && wave !== undefined ? [[wave, at] as const] : [],
   );
   return wavesChart({
-    axis: { from: createdAt, to: until, words: clock },
-    lanes: waveLanes(waves, { until, words: clock, soaksAt: new Map(soaks) }),
+    axis: { from: createdAt, to: until, words: utcText },
+    lanes: waveLanes(waves, { until, words: utcText, soaksAt: new Map(soaks) }),
     legend: [
       { tone: 'good', name: 'passed' },
       { tone: 'busy', name: 'open' },
@@ -147,9 +149,9 @@ function progressPoints({ ends }: ReportFigures, from: EpochMs, until: EpochMs):
     return { at, succeeded: index + 1 - failures, failed: failures };
   });
   const step = Math.ceil(points.length / pointsMax);
-  const shown = points.filter((_, index) => (index + 1) % step === 0);
+  const kept = points.filter((_, index) => (index + 1) % step === 0);
   const last = points.at(-1) ?? { succeeded: 0, failed: 0 };
-  return [{ at: from, succeeded: 0, failed: 0 }, ...shown, { ...last, at: until }];
+  return [{ at: from, succeeded: 0, failed: 0 }, ...kept, { ...last, at: until }];
 }
 
 function gateRow({ name: wave }: WaveStatus, gate: WaveStatus['gates'][number]): readonly string[] {
@@ -165,24 +167,25 @@ function gateRow({ name: wave }: WaveStatus, gate: WaveStatus['gates'][number]):
 
 function failures({ status }: ReportInput): readonly Block[] {
   const rows = status.causes.flatMap((group) => [
-    ...group.causes.map(({ text, count, strata: of, otherStrata, names }) => {
+    ...group.causes.map(({ text, count, strata, otherStrata, names }) => {
       const more = otherStrata.strata > 0 ? [`${otherStrata.strata} more`] : [];
       return [
         group.of,
         String(count),
         text,
-        [...of.map(({ label }) => label), ...more].join('; '),
+        [...strata.map(({ label }) => label), ...more].join('; '),
         names.join(', '),
       ];
     }),
     ...(group.others.count === 0 ? [] : [[group.of, String(group.others.count), 'other causes', '', '']]),
   ]);
-  if (rows.length === 0) return [heading('Failures'), text('No upgrade failed, and none was withdrawn.')];
+  if (rows.length === 0)
+    return [headingBlock('Failures'), textBlock('No upgrade failed, and none was withdrawn.')];
   const { sharedAttribute: shared } = status;
   return [
-    heading('Failures by cause'),
-    ...(shared === null ? [] : [text(`In common: ${sharedAttributeWords(shared)}.`)]),
-    table(['', 'collectors', 'cause', 'strata', 'such as'], rows),
+    headingBlock('Failures by cause'),
+    ...(shared === null ? [] : [textBlock(`In common: ${sharedAttributeText(shared)}.`)]),
+    tableBlock(['', 'collectors', 'cause', 'strata', 'such as'], rows),
   ];
 }
 
@@ -193,13 +196,15 @@ function strata({ figures, groups, status }: ReportInput): readonly Block[] {
     String(group.ends.succeeded),
     String(failed(group)),
     String(group.ends.withdrawn),
-    durationWords(group),
+    durationText(group),
   ]);
   const held = status.strata.held.map(({ label, reason, by, at }) => [label, instant(at), by, reason]);
   return [
-    heading('Strata'),
-    table(['stratum', 'planned', 'succeeded', 'failed', 'withdrawn', 'one upgrade'], rows),
-    ...(held.length === 0 ? [] : [heading('Held strata'), table(['stratum', 'since', 'by', 'reason'], held)]),
+    headingBlock('Strata'),
+    tableBlock(['stratum', 'planned', 'succeeded', 'failed', 'withdrawn', 'one upgrade'], rows),
+    ...(held.length === 0
+      ? []
+      : [headingBlock('Held strata'), tableBlock(['stratum', 'since', 'by', 'reason'], held)]),
   ];
 }
 
@@ -211,7 +216,7 @@ function actions({ events }: ReportInput): readonly Block[] {
       const subject = collectorName ?? (wave === undefined ? '' : `wave ${wave}`);
       return [instant(at), by, event, subject, reason];
     });
-  return [heading('Who did what'), table(['when', 'by', 'event', 'about', 'reason'], rows)];
+  return [headingBlock('Who did what'), tableBlock(['when', 'by', 'event', 'about', 'reason'], rows)];
 }
 
 function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): readonly Block[] {
@@ -229,20 +234,20 @@ function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): 
     name,
     build,
     status.waves[wave]?.name ?? '',
-    stateWords(state),
+    stateText(state),
     instant(at),
     reason,
   ]);
   const more = missedTotal - missed.length;
   return [
-    heading('Left behind'),
-    ...(stays.length === 0 ? [] : [table(['', 'collectors', 'reason', 'such as'], stays)]),
+    headingBlock('Left behind'),
+    ...(stays.length === 0 ? [] : [tableBlock(['', 'collectors', 'reason', 'such as'], stays)]),
     ...(rows.length === 0
-      ? [text('Every planned collector was upgraded.')]
-      : [table(['id', 'collector', 'build before', 'wave', 'state', 'at', 'reason'], rows)]),
+      ? [textBlock('Every planned collector was upgraded.')]
+      : [tableBlock(['id', 'collector', 'build before', 'wave', 'state', 'at', 'reason'], rows)]),
     ...(more === 0
       ? []
-      : [text(`${more} more collectors were not upgraded: upwave export ${status.id} lists all.`)]),
+      : [textBlock(`${more} more collectors were not upgraded: upwave export ${status.id} lists all.`)]),
   ];
 }
 
@@ -250,33 +255,33 @@ function failed({ ends }: GroupFigures): number {
   return sumOf(failedStates, (state) => ends[state]);
 }
 
-function durationWords({ durations }: GroupFigures): string {
+function durationText({ durations }: GroupFigures): string {
   if (durations === null) return '';
   return `median ${formatDuration(durations.medianMs)}, p95 ${formatDuration(durations.p95Ms)}`;
 }
 
 /** `2026-11-22 01:37 UTC`; empty for what has not happened. */
 function instant(at: EpochMs | null): string {
-  return at === null ? '' : clock(at);
+  return at === null ? '' : utcText(at);
 }
 
-export function heading(words: string): Block {
+export function headingBlock(words: string): Block {
   return { kind: 'heading', text: words };
 }
 
-export function text(words: string): Block {
+export function textBlock(words: string): Block {
   return { kind: 'text', text: words };
 }
 
-export function chart(drawn: ChartElement | undefined): readonly Block[] {
+export function chartBlocks(drawn: ChartElement | undefined): readonly Block[] {
   return drawn === undefined ? [] : [{ kind: 'chart', chart: drawn }];
 }
 
 /** `2026-11-22 01:37 UTC` */
-export function clock(at: EpochMs): string {
+export function utcText(at: EpochMs): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-export function table(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): Block {
+export function tableBlock(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): Block {
   return { kind: 'table', columns, rows };
 }

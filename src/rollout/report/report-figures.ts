@@ -1,5 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { upgradeWords } from '../messages/upgrade-reasons.ts';
+import { upgradeText } from '../messages/upgrade-reasons.ts';
 import type { DurationSummary } from '../model/rollout.ts';
 import { type EndState, endStates, isEnd, isFailed, type Upgrade } from '../model/upgrade.ts';
 import { endedAtOf } from '../model/upgrade-figures.ts';
@@ -112,5 +112,5 @@ function finish({ planned, ends, durations }: Group): GroupFigures {
 function missedOf(upgrade: Upgrade): MissedCollector {
   const { collectorId: id, collectorName: name, fromBuild: build, wave } = upgrade.identity;
   const { state } = upgrade.progress;
-  return { id, name, build, wave, state, at: endedAtOf(upgrade), reason: upgradeWords(upgrade) };
+  return { id, name, build, wave, state, at: endedAtOf(upgrade), reason: upgradeText(upgrade) };
 }

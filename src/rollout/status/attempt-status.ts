@@ -1,5 +1,5 @@
 import type { AttemptStatus } from '../../contract/admin/collector-explanation.ts';
-import { upgradeReasonWords } from '../messages/upgrade-reasons.ts';
+import { upgradeReasonText } from '../messages/upgrade-reasons.ts';
 import { reasonOf, type Upgrade } from '../model/upgrade.ts';
 import { endedAtOf } from '../model/upgrade-figures.ts';
 
@@ -12,7 +12,7 @@ export function attemptsOf(upgrade: Upgrade): readonly AttemptStatus[] {
       startedAt,
       endedAt: ended?.at ?? endedAtOf(upgrade),
       state: ended?.state ?? upgrade.progress.state,
-      reason: reason === undefined ? '' : upgradeReasonWords(reason),
+      reason: reason === undefined ? '' : upgradeReasonText(reason),
     };
   });
 }

@@ -1,7 +1,7 @@
 import { groupBy, mostFrequent, sumOf } from '../../base/grouping.ts';
 import type { Cause, CauseGroup } from '../../contract/admin/rollout-status.ts';
-import { total } from '../decision/assess.ts';
-import { upgradeWords } from '../messages/upgrade-reasons.ts';
+import { countUpgradesIn } from '../decision/assess.ts';
+import { upgradeText } from '../messages/upgrade-reasons.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import { isFailed, reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
 import { failureClassOf } from '../model/upgrade-figures.ts';
@@ -21,8 +21,8 @@ const strataShownMax = 3;
 const namesShownMax = 3;
 
 /** How many upgrades a group has, by the rollout's counters. */
-export function countOfGroup(view: Pick<RolloutView, 'waves'>, of: CauseGroupName): number {
-  return total(view, (state) => groupOf(state) === of);
+export function countOfGroup(view: Pick<RolloutView, 'waves'>, group: CauseGroupName): number {
+  return countUpgradesIn(view, (state) => groupOf(state) === group);
 }
 
 /** Groups failed, retrying, deferred and withdrawn upgrades by cause. */
@@ -30,18 +30,18 @@ export function groupCauses(
   view: Pick<RolloutView, 'waves' | 'groups'>,
   upgrades: CauseUpgrades,
 ): readonly CauseGroup[] {
-  return causeGroupNames.flatMap((of) => {
-    const count = countOfGroup(view, of);
+  return causeGroupNames.flatMap((group) => {
+    const count = countOfGroup(view, group);
     if (count === 0) return [];
     // Counters are read before records. Records that were added in between are the newest, and are dropped.
-    const members = (upgrades[of] ?? []).filter(({ progress: { state } }) => groupOf(state) === of);
+    const members = (upgrades[group] ?? []).filter(({ progress: { state } }) => groupOf(state) === group);
     const read = members.slice(Math.max(0, members.length - count));
     const found = findCauses(view, read);
     const causes = found.slice(0, causesShownMax);
     const others = found.slice(causesShownMax);
     const unread = count - read.length;
     const rest = { count: sumOf(others, (each) => each.count) + unread, causes: others.length, unread };
-    return [{ of, total: count, causes, others: rest }];
+    return [{ of: group, total: count, causes, others: rest }];
   });
 }
 
@@ -122,7 +122,7 @@ function isVariable(core: string): boolean {
 /** The sentence of a cause, shortened by what differs between its upgrades. */
 function causeText(members: readonly Upgrade[]): string {
   const shared = members
-    .map((upgrade) => wordsOf(upgradeWords(upgrade)))
+    .map((upgrade) => wordsOf(upgradeText(upgrade)))
     .reduce((a, b) => a.map((word, index) => (word === b[index] ? word : anything)));
   const text = shared.filter((word, index) => word !== anything || shared[index - 1] !== anything).join(' ');
   return text.length <= textShownMax ? text : `${text.slice(0, textShownMax - 1)}${anything}`;

@@ -1,7 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import { formatAttributes } from '../model/attributes.ts';
-import type { AskedVerb, RolloutVerb } from '../verbs/verbs.ts';
+import type { AskedVerb, RolloutVerb } from '../verbs/judge-verb.ts';
 import { askedNow, type ShownRollout } from './legal-verbs.ts';
 
 /** The subcommand for a verb: `skip-soak` for `skipSoak`. */

@@ -3,7 +3,7 @@ import type { EtaUnknownReason } from '../../base/vocabulary.ts';
 import type { ApiBudgetStatus, Eta, WaitsFor } from '../../contract/admin/rollout-status.ts';
 import { calendarOf, longestOpening } from '../calendar/calendar.ts';
 import { expectedMs, nextOpening } from '../decision/admission.ts';
-import { type AssessedView, type AssessedWave, hasBegun, total } from '../decision/assess.ts';
+import { type AssessedView, type AssessedWave, countUpgradesIn, hasBegun } from '../decision/assess.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { deferredUntil, lastDeferredUntil } from '../decision/wave-blockers.ts';
 import { isForeign } from '../model/account.ts';
@@ -122,10 +122,10 @@ function remaindersOf(view: AssessedView, from: EpochMs): readonly WaveRemainder
   });
 }
 
-function remainingSoakMs(of: AssessedWave, from: EpochMs): DurationMs {
-  if (of.wave.state === 'passed' || of.wave.size === 0) return 0;
-  const endsAt = soakEndsAtOf(of);
-  return endsAt === null ? of.rule.soakMs : Math.max(0, endsAt - from);
+function remainingSoakMs(assessed: AssessedWave, from: EpochMs): DurationMs {
+  if (assessed.wave.state === 'passed' || assessed.wave.size === 0) return 0;
+  const endsAt = soakEndsAtOf(assessed);
+  return endsAt === null ? assessed.rule.soakMs : Math.max(0, endsAt - from);
 }
 
 function atTheLatest(view: AssessedView, otherwise: EpochMs | null): Eta {
@@ -142,7 +142,7 @@ function unknown(reason: EtaUnknownReason): Eta {
 export function waitsForOf(view: AssessedView, now: EpochMs): WaitsFor | null {
   const { current } = view;
   const { state, inventory } = view.rollout;
-  if (state !== 'running' || total(view, isRunning) > 0) return null;
+  if (state !== 'running' || countUpgradesIn(view, isRunning) > 0) return null;
   if (inventory.implausible !== null) return { kind: 'inventory', until: null };
   if (current === undefined && isDeferredAlone(view)) {
     return { kind: 'collectors', until: lastDeferredUntil(view) };
@@ -158,6 +158,6 @@ export function waitsForOf(view: AssessedView, now: EpochMs): WaitsFor | null {
 
 /** True if all upgrades that have not ended are deferred. */
 function isDeferredAlone(view: AssessedView): boolean {
-  const deferred = total(view, (state) => state === 'deferred');
-  return deferred > 0 && deferred === total(view, (state) => !isEnd(state));
+  const deferred = countUpgradesIn(view, (state) => state === 'deferred');
+  return deferred > 0 && deferred === countUpgradesIn(view, (state) => !isEnd(state));
 }

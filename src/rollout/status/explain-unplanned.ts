@@ -1,5 +1,5 @@
 import type { ExplanationKind } from '../../base/vocabulary.ts';
-import { type UnplannedReason, unplannedWords } from '../messages/explanations.ts';
+import { type UnplannedReason, unplannedText } from '../messages/explanations.ts';
 import type { StoppedRollout } from '../messages/scans.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { Policy } from '../model/policy.ts';
@@ -80,7 +80,7 @@ export function explainUnplanned(
   return unplanned({ kind: reason ?? 'eligible' });
 }
 
-/** True if an operator or the breaker ended the rollout. Only an operator starts another one to the same build then. */
+/** True if an operator or a breach ended the rollout. Only an operator starts another one to the same build then. */
 export function isStopped({ state }: Pick<Rollout, 'state'>): boolean {
   return state === 'rollingBack' || state === 'aborted' || state === 'rolledBack';
 }
@@ -91,5 +91,5 @@ function stoppedOf(last: PastRecord | undefined): PastRecord['rollout'] | undefi
 
 /** An explanation without the selection's rule. */
 export function unplanned(reason: UnplannedReason): Unplanned {
-  return { kind: reason.kind, reason: unplannedWords(reason), until: null, rule: null };
+  return { kind: reason.kind, reason: unplannedText(reason), until: null, rule: null };
 }

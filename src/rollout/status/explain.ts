@@ -6,12 +6,12 @@ import { type Blocker, stateBlocker, storeBlockers } from '../decision/blocker.t
 import { decideAssessed } from '../decision/decide.ts';
 import type { Action } from '../decision/decision.ts';
 import { awaitsDeferredAlone, deferredBlocker, waveWaits } from '../decision/wave-blockers.ts';
-import { blockerWords } from '../messages/blockers.ts';
+import { blockerText } from '../messages/blockers.ts';
 import {
-  progressWords,
-  unseenTaskWords,
-  waitingRetryWords,
-  withdrawnByHoldWords,
+  progressText,
+  unseenTaskText,
+  waitingRetryText,
+  withdrawnByHoldText,
 } from '../messages/explanations.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import { dueAtOf, mayRunUnseen, type Upgrade } from '../model/upgrade.ts';
@@ -34,22 +34,22 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
       if (!isDue && mayStart) break;
       // A blocked retry shows both the blocker and the failure that made it a retry.
       const { reason, until } = explained(...blockersOf(view, upgrade, now));
-      return { reason: waitingRetryWords(reason, { isDue, upgrade }), until };
+      return { reason: waitingRetryText(reason, { isDue, upgrade }), until };
     }
     case 'queued':
       if (view.createsWait !== undefined && view.rollout.state === 'running')
         return explained(...storeBlockers(view));
       if (progress.refused === undefined && mayRunUnseen(upgrade, now))
-        return { reason: unseenTaskWords, until: upgrade.tally.inDoubtUntil ?? null };
+        return { reason: unseenTaskText, until: upgrade.tally.inDoubtUntil ?? null };
       if (progress.refused === undefined && progress.heartbeatAfter === undefined)
-        return { reason: progressWords(upgrade), until: null };
+        return { reason: progressText(upgrade), until: null };
       break;
     case 'upgrading':
       break;
     case 'deferred':
-      return { reason: progressWords(upgrade), until: progress.since + view.rollout.policy.defer.upToMs };
+      return { reason: progressText(upgrade), until: progress.since + view.rollout.policy.defer.upToMs };
     case 'verifying':
-      return { reason: progressWords(upgrade), until: progress.verifyBy };
+      return { reason: progressText(upgrade), until: progress.verifyBy };
     case 'starting':
     case 'succeeded':
     case 'failed':
@@ -57,11 +57,11 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
     case 'unconfirmed':
     case 'withdrawn':
     case 'rolledBack':
-      return { reason: progressWords(upgrade), until: null };
+      return { reason: progressText(upgrade), until: null };
     default:
       return assertNever(progress);
   }
-  return { reason: progressWords(upgrade), until: dueAtOf(upgrade) ?? null };
+  return { reason: progressText(upgrade), until: dueAtOf(upgrade) ?? null };
 }
 
 /** Explains a collector that was withdrawn by a hold, and what brings it back; undefined for any other collector. */
@@ -76,7 +76,7 @@ export function explainWithdrawnByHold(
 ): UpgradeExplanation | undefined {
   if (progress.state !== 'withdrawn' || progress.reason.kind !== 'collectorHeld') return undefined;
   const next = after.isHeld ? 'release' : after.acceptsJoiners ? 'nextScan' : 'nextRollout';
-  const reason = withdrawnByHoldWords({ ...upgrade, progress }, next);
+  const reason = withdrawnByHoldText({ ...upgrade, progress }, next);
   return { reason, until: next === 'nextScan' ? after.nextScanAt : null };
 }
 
@@ -86,12 +86,12 @@ export function explainUnreadable({ unreadableRecords }: RolloutView): UpgradeEx
 }
 
 function explained(...blockers: readonly Blocker[]): UpgradeExplanation {
-  return { reason: blockers.map(blockerWords).join('; '), until: blockers.at(-1)?.until ?? null };
+  return { reason: blockers.map(blockerText).join('; '), until: blockers.at(-1)?.until ?? null };
 }
 
 /** What this collector waits for. Evaluated in order: what stops the whole rollout comes first. */
-function blockersOf(given: RolloutView, upgrade: Upgrade, now: EpochMs): readonly Blocker[] {
-  const view = assess(given);
+function blockersOf(rolloutView: RolloutView, upgrade: Upgrade, now: EpochMs): readonly Blocker[] {
+  const view = assess(rolloutView);
   const { rollout, current } = view;
   const held = heldStratumOf(view, upgrade);
   if (held !== undefined)

@@ -1,6 +1,6 @@
 import { mostFrequent } from '../../base/grouping.ts';
 import { type UpgradeFailureClass, upgradeFailureClasses } from '../../base/vocabulary.ts';
-import { upgradeWords } from '../messages/upgrade-reasons.ts';
+import { upgradeText } from '../messages/upgrade-reasons.ts';
 import type { Upgrade, UpgradeState } from '../model/upgrade.ts';
 import { failureClassOf } from '../model/upgrade-figures.ts';
 import type { FailedSummary } from '../verbs/refusal.ts';
@@ -21,7 +21,7 @@ export function makeFailureFilter(text: string): (upgrade: Upgrade) => boolean {
     matches({
       state: upgrade.progress.state,
       failureClass: failureClassOf(upgrade) ?? null,
-      reason: upgradeWords(upgrade),
+      reason: upgradeText(upgrade),
     });
 }
 
@@ -51,7 +51,7 @@ const reasonsShownMax = 5;
 export function summarizeFailed(upgrades: readonly Upgrade[]): FailedSummary {
   const failed = upgrades.flatMap((upgrade) => {
     const failureClass = failureClassOf(upgrade);
-    return failureClass === undefined ? [] : [{ failureClass, reason: upgradeWords(upgrade) }];
+    return failureClass === undefined ? [] : [{ failureClass, reason: upgradeText(upgrade) }];
   });
   const reasons = mostFrequent(failed.map(({ reason }) => reason));
   return {

@@ -1,4 +1,4 @@
-import { upgradeWords } from '../messages/upgrade-reasons.ts';
+import { upgradeText } from '../messages/upgrade-reasons.ts';
 import type { Attribute } from '../model/attributes.ts';
 import { indexOfStratum, type PlanGroups } from '../model/plan-groups.ts';
 import { reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
@@ -35,11 +35,7 @@ export function makeUpgradeMatcher(filter: UpgradeFilter, groups: PlanGroups): (
     if (states !== undefined && !states.includes(progress.state)) return false;
     if (wave !== undefined && identity.wave !== wave) return false;
     if (stratum !== undefined && identity.stratum !== stratum) return false;
-    if (
-      cause.length > 0 &&
-      !isCalled(upgrade, kind) &&
-      !containsInOrder(spaced(upgradeWords(upgrade)), cause)
-    )
+    if (cause.length > 0 && !isCalled(upgrade, kind) && !containsInOrder(spaced(upgradeText(upgrade)), cause))
       return false;
     if (words.length === 0) return true;
     const text = textOf(upgrade, groups);

@@ -31,9 +31,9 @@ export function learnedOf({
 }
 
 function averageOf<Of extends { readonly weight: number }>(
-  of: readonly Of[],
+  items: readonly Of[],
   value: (each: Of) => number,
 ): number {
-  const weight = sumOf(of, (each) => each.weight);
-  return sumOf(of, (each) => value(each) * each.weight) / weight;
+  const weight = sumOf(items, (each) => each.weight);
+  return sumOf(items, (each) => value(each) * each.weight) / weight;
 }

@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import type { Rollout, RolloutView, WaveState } from '../model/rollout.ts';
 import { isFailed, type UpgradeState } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
-import { type AskedVerb, judgeVerb, type RolloutVerb, rolloutVerbs } from '../verbs/verbs.ts';
+import { type AskedVerb, judgeVerb, type RolloutVerb, rolloutVerbs } from '../verbs/judge-verb.ts';
 import { awaitsApproval } from './headline.ts';
 
 /** The part of a status that decides which verbs are possible and with which arguments. */

@@ -15,15 +15,15 @@ type PreviewedWave = RollbackPreview['waves'][number];
 
 /**
  * Previews the rollback of a rollout.
- * @param of the upgrades to roll back, and the collectors that cannot be rolled back
+ * @param parted the upgrades to roll back, and the collectors that cannot be rolled back
  */
 export function previewRollback(
   view: RolloutView,
-  of: { readonly toRollBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] },
+  parted: { readonly toRollBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] },
   now: EpochMs,
 ): RollbackPreview {
   const { rollout } = view;
-  const { toRollBack, left } = of;
+  const { toRollBack, left } = parted;
   const running = toRollBack.filter(({ progress: { state } }) => !isEnd(state)).length;
   return {
     ...limitsOf(view, now),
@@ -61,10 +61,13 @@ export function previewRest(view: RolloutView, open: readonly Upgrade[], now: Ep
  * those upgraded in the meantime. Fewer are accepted, because upgrades may have failed since.
  */
 export function isAsShown(
-  shown: ShownRollback,
+  confirmed: ShownRollback,
   { collectors, leftBehind, mayGrowBy }: RollbackPreview,
 ): boolean {
-  return collectors <= shown.collectors + mayGrowBy && countLeft(leftBehind) <= shown.leftBehind + mayGrowBy;
+  return (
+    collectors <= confirmed.collectors + mayGrowBy &&
+    countLeft(leftBehind) <= confirmed.leftBehind + mayGrowBy
+  );
 }
 
 /** The figures of a preview by which an operator confirms it. */

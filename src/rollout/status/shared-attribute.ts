@@ -199,8 +199,8 @@ function isBelow(chanceAllowed: number, { failed, tried }: Tally, all: Tally): b
   return true;
 }
 
-function logChoose(of: number, some: number): number {
-  return logFactorial(of) - logFactorial(some) - logFactorial(of - some);
+function logChoose(total: number, some: number): number {
+  return logFactorial(total) - logFactorial(some) - logFactorial(total - some);
 }
 
 /** Stirling's approximation; an exact sum below ten, where it is too inaccurate. */

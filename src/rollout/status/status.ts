@@ -8,12 +8,12 @@ import { assessGate } from '../decision/assess-gate.ts';
 import { decideAssessed } from '../decision/decide.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { waveWaits } from '../decision/wave-blockers.ts';
-import { showBlocker, waveWaitsWords } from '../messages/blockers.ts';
+import { showBlocker, waveWaitsText } from '../messages/blockers.ts';
 import { showLeftBehind, showLeftOut } from '../messages/exclusions.ts';
-import { gateWords } from '../messages/gates.ts';
-import { driftWords } from '../messages/plans.ts';
-import { rolloutReasonWords } from '../messages/rollout-reasons.ts';
-import { stratumWhyWords } from '../messages/stratum-reasons.ts';
+import { gateText } from '../messages/gates.ts';
+import { driftText } from '../messages/plans.ts';
+import { rolloutReasonText } from '../messages/rollout-reasons.ts';
+import { stratumWhyText } from '../messages/stratum-reasons.ts';
 import type { GateAnswers } from '../model/gate-answers.ts';
 import type { GateRule } from '../model/policy.ts';
 import type { RolloutPlan, RolloutView } from '../model/rollout.ts';
@@ -30,12 +30,12 @@ import { windowOf } from './window.ts';
  * @param upgrades the failed, retrying, deferred and withdrawn upgrades that were read
  */
 export function describeRollout(
-  given: RolloutView,
+  rolloutView: RolloutView,
   now: EpochMs,
   api: ApiBudgetStatus,
   upgrades: CauseUpgrades = {},
 ): RolloutStatus {
-  const view = assess(given);
+  const view = assess(rolloutView);
   const { rollout } = view;
   const { id, kind, state, startedBy, createdAt, endedAt, plan, hold, rollback } = rollout;
   const { waves: covered, total, uncovered } = coverage(view.groups);
@@ -63,7 +63,7 @@ export function describeRollout(
     fromBuilds: plan.fromBuilds,
     planHash: plan.hash,
     policy: rollout.policy.name,
-    reason: rolloutReasonWords(rollout.reason),
+    reason: rolloutReasonText(rollout.reason),
     reasonKind: rollout.reason.kind,
     hold: hold?.number ?? null,
     heldFor: hold?.heldFor ?? null,
@@ -103,7 +103,7 @@ function describeWave(view: AssessedView, each: AssessedWave, strata: number, no
     openedAt,
     soakEndsAt: soakEndsAtOf(each),
     passedAt,
-    waits: waits === null ? null : waveWaitsWords(waits),
+    waits: waits === null ? null : waveWaitsText(waits),
   };
 }
 
@@ -111,19 +111,19 @@ function describeGate(gate: GateRule, answers: GateAnswers, now: EpochMs): GateS
   const assessment = assessGate(gate, answers, now);
   const { name, verdict, dryRun } = assessment;
   const { value, errorsInRow: unanswered } = answers;
-  return { name, verdict, words: gateWords(assessment), value, unanswered, dryRun };
+  return { name, verdict, words: gateText(assessment), value, unanswered, dryRun };
 }
 
 function driftOf({ drift }: RolloutPlan): DriftStatus | null {
   if (drift === null) return null;
   const { from, joined, left } = drift;
-  return { from, joined, left, words: driftWords(drift) };
+  return { from, joined, left, words: driftText(drift) };
 }
 
 function heldOf(view: RolloutView): StrataStatus['held'] {
   return view.rollout.strata.held.map(({ stratum, label, reason, by, at }) => {
     const waiting = sumOf(view.strata, (each) => (each.stratum === stratum ? each.waiting : 0));
-    return { label, kind: reason.kind, reason: stratumWhyWords(reason), by, at, waiting };
+    return { label, kind: reason.kind, reason: stratumWhyText(reason), by, at, waiting };
   });
 }
 

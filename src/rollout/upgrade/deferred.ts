@@ -5,14 +5,14 @@ import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
 import { isHeardAgain, restartSeenAt } from './heartbeats.ts';
 import { nextDeferredPollAt } from './poll-schedule.ts';
-import { ignore, type PollLimit, type StateRules } from './state-rules.ts';
+import { ignoreFacts, type PollLimit, type StateRules } from './state-rules.ts';
 import {
   deferExpired,
   type EvolveContext,
   endUpgrade,
   enterState,
   verifyLate,
-  withdraw,
+  withdrawUpgrade,
 } from './transitions.ts';
 
 type Deferred = UpgradeIn<'deferred'>;
@@ -44,7 +44,7 @@ export const deferred: StateRules<'deferred'> = {
   polls,
   rows: {
     isWatched: () => false,
-    judge: ({ progress: { condition, since }, tally: { deferredMs = 0 } }, row, { at, policy }) => {
+    verdictOnRow: ({ progress: { condition, since }, tally: { deferredMs = 0 } }, row, { at, policy }) => {
       const waitsMs = at - since - deferredMs;
       const isOldEnough = waitsMs >= Math.max(policy.upgrade.expectMs * rowsAfterShare, deferredMs);
       return condition === 'notAlive' && isOldEnough && isHeardAgain(row) ? 'collectorSeen' : 'none';
@@ -53,12 +53,12 @@ export const deferred: StateRules<'deferred'> = {
   on: {
     collectorSeen: afterCollectorSeen,
     pollFailed: (upgrade, fact, context) => afterPollFailed(upgrade, fact, context, polls),
-    withdrawn: withdraw,
-    abandoned: withdraw,
-    ...ignore('admitted', 'putBack', 'claimed'),
-    ...ignore('createSent', 'createNotSent', 'created', 'createFailed', 'buildsSeen'),
-    ...ignore('taskSeen', 'changeHinted', 'unchanged'),
-    ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
+    withdrawn: withdrawUpgrade,
+    abandoned: withdrawUpgrade,
+    ...ignoreFacts('admitted', 'putBack', 'claimed'),
+    ...ignoreFacts('createSent', 'createNotSent', 'created', 'createFailed', 'buildsSeen'),
+    ...ignoreFacts('taskSeen', 'changeHinted', 'unchanged'),
+    ...ignoreFacts('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
   },
 };
 

@@ -1,14 +1,21 @@
 import { type FailedState, isOnBuild, type Upgrade } from '../model/upgrade.ts';
-import { ignore, type StateRules } from './state-rules.ts';
-import { type Cause, endUpgrade, enterState, failAsLost, failUpgrade, withdraw } from './transitions.ts';
+import { ignoreFacts, type StateRules } from './state-rules.ts';
+import {
+  type Cause,
+  endUpgrade,
+  enterState,
+  failAsLost,
+  failUpgrade,
+  withdrawUpgrade,
+} from './transitions.ts';
 
 /** Rules of all end states: no poll or create is under way. */
 const over = {
   nextStep: () => ({ do: 'rest' }) as const,
   on: {
-    ...ignore('admitted', 'putBack', 'claimed', 'withdrawn', 'abandoned'),
-    ...ignore('createSent', 'createNotSent', 'created', 'createFailed', 'buildsSeen'),
-    ...ignore('taskSeen', 'collectorSeen', 'pollFailed', 'changeHinted', 'unchanged'),
+    ...ignoreFacts('admitted', 'putBack', 'claimed', 'withdrawn', 'abandoned'),
+    ...ignoreFacts('createSent', 'createNotSent', 'created', 'createFailed', 'buildsSeen'),
+    ...ignoreFacts('taskSeen', 'collectorSeen', 'pollFailed', 'changeHinted', 'unchanged'),
   },
 };
 
@@ -19,11 +26,11 @@ const succeeded: StateRules<'succeeded'> = {
   ...over,
   on: {
     ...over.on,
-    departed: withdraw,
+    departed: withdrawUpgrade,
     regressed: (upgrade, { at, reason, lost }, { policy }) =>
       lost ? failAsLost(upgrade, { at, reason }, policy) : failUpgrade(upgrade, 'unconfirmed', at, reason),
     rolledBack: rollBack,
-    ...ignore('retryAsked', 'rejoined'),
+    ...ignoreFacts('retryAsked', 'rejoined'),
   },
 };
 
@@ -34,7 +41,7 @@ const failed = {
     retryAsked: (upgrade, { at, reason }) =>
       enterState(upgrade, { state: 'retrying', dueAt: at, reason }, { failedPolls: 0 }),
     rolledBack: rollBack,
-    ...ignore('departed', 'regressed', 'rejoined'),
+    ...ignoreFacts('departed', 'regressed', 'rejoined'),
   },
 } satisfies StateRules<FailedState>;
 
@@ -43,7 +50,7 @@ const withdrawn: StateRules<'withdrawn'> = {
   ...over,
   on: {
     ...over.on,
-    departed: (upgrade, fact) => (isOnBuild(upgrade) ? withdraw(upgrade, fact) : upgrade),
+    departed: (upgrade, fact) => (isOnBuild(upgrade) ? withdrawUpgrade(upgrade, fact) : upgrade),
     regressed: (upgrade, { at, reason }) =>
       isOnBuild(upgrade) ? endUpgrade(upgrade, 'withdrawn', at, { kind: 'onBuild', but: reason }) : upgrade,
     // The plan's reading of the collector is outdated.
@@ -51,13 +58,13 @@ const withdrawn: StateRules<'withdrawn'> = {
       const identity = { ...upgrade.identity, eligibleAt: 0 };
       return enterState({ ...upgrade, identity }, { state: 'pending', reason }, { failedPolls: 0 });
     },
-    ...ignore('retryAsked', 'rolledBack'),
+    ...ignoreFacts('retryAsked', 'rolledBack'),
   },
 };
 
 const rolledBack: StateRules<'rolledBack'> = {
   ...over,
-  on: { ...over.on, ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack') },
+  on: { ...over.on, ...ignoreFacts('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack') },
 };
 
 export const ended = { succeeded, failed, timedOut: failed, unconfirmed: failed, withdrawn, rolledBack };

@@ -62,22 +62,22 @@ export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs =
 }
 
 /** Decides what an inventory row means for an upgrade. @param row with the service's clock at its page */
-export function judgeRow(upgrade: Upgrade, row: InventoryRow, context: RowContext): RowVerdict {
+export function verdictOnRow(upgrade: Upgrade, row: InventoryRow, context: RowContext): RowVerdict {
   if (isPollUnderWay(upgrade, context.at)) return 'none';
-  return rulesOf(upgrade).rows?.judge(upgrade, row, context) ?? 'none';
+  return rulesOf(upgrade).rows?.verdictOnRow(upgrade, row, context) ?? 'none';
 }
 
 /** Decides what it means that the collector is on an upgradable list. @param row the row of that list */
-export function judgeOffer(upgrade: Upgrade, row: InventoryRow, context: RowContext): RowVerdict {
+export function verdictOnOffer(upgrade: Upgrade, row: InventoryRow, context: RowContext): RowVerdict {
   if (isPollUnderWay(upgrade, context.at)) return 'none';
   const { rows } = rulesOf(upgrade);
-  return (rows?.judgeOffer ?? rows?.judge)?.(upgrade, row, context) ?? 'none';
+  return (rows?.verdictOnOffer ?? rows?.verdictOnRow)?.(upgrade, row, context) ?? 'none';
 }
 
 /** Decides what it means that the collector is not on the list of the control build. */
-export function judgeUnlisted(upgrade: Upgrade, context: UnlistedContext): UnlistedVerdict {
+export function verdictOnUnlisted(upgrade: Upgrade, context: UnlistedContext): UnlistedVerdict {
   if (isPollUnderWay(upgrade, context.at)) return 'none';
-  return rulesOf(upgrade).rows?.judgeUnlisted?.(upgrade, context) ?? 'none';
+  return rulesOf(upgrade).rows?.verdictOnUnlisted?.(upgrade, context) ?? 'none';
 }
 
 /** Whether the task has to be polled now, if no list that shows its end is read. */

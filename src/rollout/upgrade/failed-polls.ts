@@ -19,9 +19,9 @@ export function afterPollFailed<State extends PolledState>(
   context: EvolveContext,
   limit: PollLimit<State>,
 ): Upgrade {
-  const { of, failure, at } = poll;
-  const isUnknown = classifyPollFailure(failure) === 'gone' && of !== 'builds';
-  if (isUnknown && of === 'task') return upgrade;
+  const { of: polled, failure, at } = poll;
+  const isUnknown = classifyPollFailure(failure) === 'gone' && polled !== 'builds';
+  if (isUnknown && polled === 'task') return upgrade;
   if (isUnknown && poll.isGone === true) return endUpgrade(upgrade, 'withdrawn', at, { kind: 'gone' });
   const again = pollAgain(upgrade, at, context);
   if (!limit.isTimeUp(upgrade, at, context.policy)) return again;

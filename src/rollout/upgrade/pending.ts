@@ -2,9 +2,9 @@ import type { UpgradeIn } from '../model/upgrade.ts';
 import type { FactOf, RowObservation } from './facts.ts';
 import { showsEligible } from './heartbeats.ts';
 import { nextHeartbeatAt, nextListAt } from './poll-schedule.ts';
-import { ignore, type StateRules } from './state-rules.ts';
+import { ignoreFacts, type StateRules } from './state-rules.ts';
 import { freshForMs } from './step.ts';
-import { type EvolveContext, takeTurn, withdraw } from './transitions.ts';
+import { type EvolveContext, takeTurn, withdrawUpgrade } from './transitions.ts';
 
 type Pending = UpgradeIn<'pending'>;
 
@@ -12,12 +12,12 @@ type Pending = UpgradeIn<'pending'>;
 const waiting = {
   nextStep: () => ({ do: 'rest' }) as const,
   on: {
-    withdrawn: withdraw,
-    abandoned: withdraw,
-    ...ignore('putBack', 'claimed'),
-    ...ignore('createSent', 'createNotSent', 'created', 'createFailed', 'buildsSeen'),
-    ...ignore('taskSeen', 'collectorSeen', 'pollFailed', 'changeHinted', 'unchanged'),
-    ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
+    withdrawn: withdrawUpgrade,
+    abandoned: withdrawUpgrade,
+    ...ignoreFacts('putBack', 'claimed'),
+    ...ignoreFacts('createSent', 'createNotSent', 'created', 'createFailed', 'buildsSeen'),
+    ...ignoreFacts('taskSeen', 'collectorSeen', 'pollFailed', 'changeHinted', 'unchanged'),
+    ...ignoreFacts('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
   },
 };
 

@@ -152,7 +152,7 @@ function after(at: EpochMs, waitMs: DurationMs): EpochMs {
 }
 
 /** Postpones the poll of an upgrade that a page showed unchanged, unless the poll is already due. */
-export function postpone(dueAt: EpochMs, at: EpochMs, until: EpochMs): EpochMs {
+export function postponePoll(dueAt: EpochMs, at: EpochMs, until: EpochMs): EpochMs {
   return dueAt <= at ? dueAt : Math.max(dueAt, until);
 }
 

@@ -12,8 +12,14 @@ import type { CollectorSeen, FactOf, InventoryRow, RowObservation } from './fact
 import { afterPollFailed } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
 import { mayRestart, showsEligible } from './heartbeats.ts';
-import { nextAgainAt, nextHeartbeatAt, postpone } from './poll-schedule.ts';
-import { ignore, type PollLimit, type RowContext, type RowVerdict, type StateRules } from './state-rules.ts';
+import { nextAgainAt, nextHeartbeatAt, postponePoll } from './poll-schedule.ts';
+import {
+  ignoreFacts,
+  type PollLimit,
+  type RowContext,
+  type RowVerdict,
+  type StateRules,
+} from './state-rules.ts';
 import { freshForMs, type Step } from './step.ts';
 import {
   adoptTask,
@@ -29,7 +35,7 @@ import {
   retryOrFail,
   spendAttempt,
   verifyLate,
-  withdraw,
+  withdrawUpgrade,
 } from './transitions.ts';
 
 type Queued = UpgradeIn<'queued'>;
@@ -58,7 +64,7 @@ const polls: PollLimit<'queued'> = {
 export const queued: StateRules<'queued'> = {
   nextStep,
   polls,
-  rows: { isWatched: ({ progress }) => progress.heartbeatAfter !== undefined, judge: judgeRow },
+  rows: { isWatched: ({ progress }) => progress.heartbeatAfter !== undefined, verdictOnRow },
   on: {
     putBack: (upgrade, fact, context) =>
       mayRunUnseen(upgrade, fact.at) ? waitUnseen(upgrade, fact.at, context) : putBack(upgrade, fact),
@@ -72,9 +78,9 @@ export const queued: StateRules<'queued'> = {
     unchanged: afterUnchanged,
     pollFailed: (upgrade, fact, context) => afterPollFailed(upgrade, fact, context, polls),
     withdrawn: afterWithdrawn,
-    abandoned: withdraw,
-    ...ignore('admitted', 'createNotSent', 'createFailed', 'taskSeen', 'changeHinted'),
-    ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
+    abandoned: withdrawUpgrade,
+    ...ignoreFacts('admitted', 'createNotSent', 'createFailed', 'taskSeen', 'changeHinted'),
+    ...ignoreFacts('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
   },
 };
 
@@ -93,7 +99,7 @@ function nextStep({ progress }: Queued, now: EpochMs, trustedSince: EpochMs): St
   return { do: 'pollCollector', why: 'recheck', askUpgradable: freshAt < trustedSince };
 }
 
-function judgeRow(upgrade: Queued, row: InventoryRow, { trustedSince }: RowContext): RowVerdict {
+function verdictOnRow(upgrade: Queued, row: InventoryRow, { trustedSince }: RowContext): RowVerdict {
   const { heartbeatAfter, freshAt } = upgrade.progress;
   // If the record may lack a create, only the upgradable list is sufficient, not a row (P1).
   if (heartbeatAfter === undefined || freshAt < trustedSince) return 'none';
@@ -123,7 +129,7 @@ function afterWithdrawn(upgrade: Queued, fact: FactOf<'withdrawn'>, context: Evo
   const isTrusted = freshAt >= trustedSince && at >= trustedSince;
   if (reason.kind === 'rolloutOver' && !(isKnown && isTrusted)) return upgrade;
   if (mayRunUnseen(upgrade, at)) return waitUnseen(upgrade, at, context);
-  return withdraw(upgrade, fact);
+  return withdrawUpgrade(upgrade, fact);
 }
 
 /** Waits for the next poll. A fact that is repeated before it is due changes nothing. */
@@ -134,7 +140,7 @@ function waitUnseen(upgrade: Queued, at: EpochMs, context: EvolveContext): Upgra
 function afterUnchanged(upgrade: Queued, { at, until, isAwaited }: FactOf<'unchanged'>): Upgrade {
   const { state, freshAt, heartbeatAfter, startBy, awaitsList } = upgrade.progress;
   if (heartbeatAfter === undefined || (isAwaited && awaitsList)) return upgrade;
-  const dueAt = postpone(upgrade.progress.dueAt, at, until);
+  const dueAt = postponePoll(upgrade.progress.dueAt, at, until);
   if (dueAt === upgrade.progress.dueAt) return upgrade;
   return enterState(upgrade, {
     state,
@@ -158,7 +164,7 @@ function afterCollectorSeen(upgrade: Queued, seen: CollectorSeen, context: Evolv
   const isAtTarget = isSameBuild(seen.build, upgrade.identity.toBuild);
   if (refused !== undefined && isAtTarget) return settleOnBuild(upgrade, seen, context);
   if (refused !== undefined) return settleRefusal(upgrade, refused, seen.at, context);
-  return isAtTarget ? verifyLate(upgrade, seen, context) : judgeEligible(upgrade, seen, context);
+  return isAtTarget ? verifyLate(upgrade, seen, context) : settleEligible(upgrade, seen, context);
 }
 
 /**
@@ -201,7 +207,7 @@ function settleRefusal(
 }
 
 /** Judges the poll before a create. A silent collector may be restarting from someone else's upgrade (P1). */
-function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
+function settleEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at, lastSeenAlive, serviceAt, upgradable } = seen;
   const mayRun = mayRunUnseen(upgrade, at);
   const isSilent = assessHeartbeat(lastSeenAlive, serviceAt) === 'silent';

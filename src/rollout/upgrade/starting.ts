@@ -6,9 +6,9 @@ import { afterPollFailed, failUnseen, unansweredForMs } from './failed-polls.ts'
 import { classifyCreateFailure, describeFailure, refusedOf } from './failure-classes.ts';
 import { mayRestart, restartSeenAt } from './heartbeats.ts';
 import { nextAgainAt } from './poll-schedule.ts';
-import { ignore, type PollLimit, type StateRules } from './state-rules.ts';
+import { ignoreFacts, type PollLimit, type StateRules } from './state-rules.ts';
 import {
-  abandon,
+  abandonUpgrade,
   adoptTask,
   beginTask,
   deferUpgrade,
@@ -45,10 +45,10 @@ export const starting: StateRules<'starting'> = {
     createFailed: afterCreateFailed,
     collectorSeen: afterCollectorSeen,
     pollFailed: (upgrade, fact, context) => afterPollFailed(upgrade, fact, context, polls),
-    abandoned: abandon,
-    ...ignore('admitted', 'putBack', 'claimed', 'createSent', 'buildsSeen'),
-    ...ignore('taskSeen', 'changeHinted', 'unchanged', 'withdrawn'),
-    ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
+    abandoned: abandonUpgrade,
+    ...ignoreFacts('admitted', 'putBack', 'claimed', 'createSent', 'buildsSeen'),
+    ...ignoreFacts('taskSeen', 'changeHinted', 'unchanged', 'withdrawn'),
+    ...ignoreFacts('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
   },
 };
 

@@ -38,11 +38,11 @@ export interface PollLimit<State extends UpgradeState> {
 export interface RowRules<State extends UpgradeState> {
   /** Whether rows replace polls. Such upgrades determine how often pages are read. */
   readonly isWatched: (upgrade: UpgradeIn<State>) => boolean;
-  readonly judge: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
+  readonly verdictOnRow: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
   /** For a row of the upgradable list of the target or control build; absent if it means the same as an inventory row. */
-  readonly judgeOffer?: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
+  readonly verdictOnOffer?: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
   /** For a collector that is not on the control build's list; absent if that means nothing. */
-  readonly judgeUnlisted?: (upgrade: UpgradeIn<State>, context: UnlistedContext) => UnlistedVerdict;
+  readonly verdictOnUnlisted?: (upgrade: UpgradeIn<State>, context: UnlistedContext) => UnlistedVerdict;
   /** Whether the upgrade's task has to be polled now, if no list is read. */
   readonly isTaskPollDue?: (upgrade: UpgradeIn<State>, context: UnlistedContext) => boolean;
 }
@@ -70,7 +70,7 @@ export interface RowContext extends UnlistedContext {
 }
 
 /** Rules for facts that do not fit a state or come too late: they change nothing. */
-export function ignore<Kind extends FactKind>(
+export function ignoreFacts<Kind extends FactKind>(
   ...kinds: readonly Kind[]
 ): { readonly [K in Kind]: <Of extends Upgrade>(upgrade: Of) => Of } {
   const same = <Of extends Upgrade>(upgrade: Of) => upgrade;

@@ -249,12 +249,12 @@ export function pollAgain(upgrade: UpgradeIn<PolledState>, at: EpochMs, { policy
 }
 
 /** Ends an upgrade that has not started. This is not a failure. */
-export function withdraw(upgrade: Upgrade, { at, reason }: Cause): Upgrade {
+export function withdrawUpgrade(upgrade: Upgrade, { at, reason }: Cause): Upgrade {
   return endUpgrade(upgrade, 'withdrawn', at, reason);
 }
 
 /** Ends an upgrade that may be running but can't be watched any more. */
-export function abandon(upgrade: Upgrade, { at, reason }: Cause): Upgrade {
+export function abandonUpgrade(upgrade: Upgrade, { at, reason }: Cause): Upgrade {
   return failUpgrade(upgrade, 'unconfirmed', at, reason);
 }
 

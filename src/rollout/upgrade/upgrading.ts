@@ -7,9 +7,9 @@ import type { CollectorSeen, FactOf, InventoryRow } from './facts.ts';
 import { afterPollFailed, failUnseen, unansweredForMs } from './failed-polls.ts';
 import { classifyPollFailure } from './failure-classes.ts';
 import { mayRestart, restartSeenAt } from './heartbeats.ts';
-import { nextMissingTaskPollAt, nextRareTaskPollAt, nextTaskPollAt, postpone } from './poll-schedule.ts';
+import { nextMissingTaskPollAt, nextRareTaskPollAt, nextTaskPollAt, postponePoll } from './poll-schedule.ts';
 import {
-  ignore,
+  ignoreFacts,
   type PollLimit,
   type RowContext,
   type RowVerdict,
@@ -19,7 +19,7 @@ import {
 } from './state-rules.ts';
 import type { Step } from './step.ts';
 import {
-  abandon,
+  abandonUpgrade,
   afterTaskFailed,
   afterUnexplained,
   beginVerification,
@@ -60,7 +60,7 @@ const polls: PollLimit<'upgrading'> = {
   // The collector may still show the result that its task does not.
   giveUp: (upgrade, fact, context) =>
     fact.of === 'task'
-      ? judgeCollector(upgrade, fact.at, { kind: 'deadline' })
+      ? noteEnding(upgrade, fact.at, { kind: 'deadline' })
       : failUnseen(upgrade, fact, context),
 };
 
@@ -71,9 +71,9 @@ export const upgrading: StateRules<'upgrading'> = {
   rows: {
     isWatched: ({ progress: { taskId, ending } }) =>
       taskId !== null && (ending === null || ending.kind === 'missing'),
-    judge: judgeRow,
-    judgeOffer,
-    judgeUnlisted,
+    verdictOnRow,
+    verdictOnOffer,
+    verdictOnUnlisted,
     isTaskPollDue,
   },
   on: {
@@ -88,12 +88,12 @@ export const upgrading: StateRules<'upgrading'> = {
     unchanged: afterUnchanged,
     pollFailed: (upgrade, fact, context) =>
       fact.of === 'task' && classifyPollFailure(fact.failure) === 'gone'
-        ? judgeCollector(upgrade, fact.at, { kind: 'missing' })
+        ? noteEnding(upgrade, fact.at, { kind: 'missing' })
         : afterPollFailed(upgrade, fact, context, polls),
-    abandoned: abandon,
-    ...ignore('admitted', 'putBack', 'claimed'),
-    ...ignore('createSent', 'createNotSent', 'createFailed', 'buildsSeen', 'withdrawn'),
-    ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
+    abandoned: abandonUpgrade,
+    ...ignoreFacts('admitted', 'putBack', 'claimed'),
+    ...ignoreFacts('createSent', 'createNotSent', 'createFailed', 'buildsSeen', 'withdrawn'),
+    ...ignoreFacts('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
   },
 };
 
@@ -110,8 +110,8 @@ function afterTaskSeen(upgrade: Upgrading, fact: FactOf<'taskSeen'>, context: Ev
   if (status === taskStatus.succeeded)
     return beginVerification(upgrade, { at, serviceAt, late: false }, context);
   if (status === taskStatus.failed)
-    return judgeCollector(upgrade, at, { kind: 'failed', message, seenDelayMs: at - polledAt });
-  if (at >= deadlineAt) return judgeCollector(upgrade, at, { kind: 'deadline' });
+    return noteEnding(upgrade, at, { kind: 'failed', message, seenDelayMs: at - polledAt });
+  if (at >= deadlineAt) return noteEnding(upgrade, at, { kind: 'deadline' });
   const polled = { ...upgrade.progress, polledAt: at };
   if (runningStatuses.includes(status)) return pollLater(upgrade, polled, at, context);
   // An unspecified value (P13) may be an end, so the collector shows whether it is one: by a row, else by a poll.
@@ -124,7 +124,7 @@ function afterTaskSeen(upgrade: Upgrading, fact: FactOf<'taskSeen'>, context: Ev
 }
 
 /** The task has ended or is unknown, so the collector is polled next. */
-function judgeCollector(upgrade: Upgrading, at: EpochMs, ending: TaskEnding): Upgrade {
+function noteEnding(upgrade: Upgrading, at: EpochMs, ending: TaskEnding): Upgrade {
   return enterState(upgrade, { ...upgrade.progress, dueAt: at, ending }, { failedPolls: 0 });
 }
 
@@ -147,11 +147,11 @@ function afterCollectorSeen(upgrade: Upgrading, seen: CollectorSeen, context: Ev
   if (isSameBuild(seen.build, upgrade.identity.toBuild)) return verifyLate(upgrade, seen, context);
   return ending === null
     ? watchAdopted(upgrade, seen, context)
-    : judgeEnding(upgrade, ending, seen.at, context);
+    : settleEnding(upgrade, ending, seen.at, context);
 }
 
 /** Handles a task that ended without success and whose collector does not run the target. */
-function judgeEnding(upgrade: Upgrading, ending: TaskEnding, at: EpochMs, context: EvolveContext): Upgrade {
+function settleEnding(upgrade: Upgrading, ending: TaskEnding, at: EpochMs, context: EvolveContext): Upgrade {
   switch (ending.kind) {
     case 'failed':
       return afterTaskFailed(upgrade, { at, message: ending.message }, context);
@@ -197,7 +197,7 @@ function timeOut(upgrade: Upgrading, at: EpochMs, { policy }: EvolveContext): Up
 }
 
 /** A restart or the target build shows that the task is near its end; other builds do not (collector-api.md §9). */
-function judgeRow(
+function verdictOnRow(
   { identity, progress }: Upgrading,
   row: InventoryRow,
   { at, periodMs, policy, isOfferRead }: RowContext,
@@ -223,9 +223,9 @@ function judgeRow(
  * A collector on an upgradable list is in no task any more: it restarts, failed or has returned. The list may be outdated
  * and does not show the result, so the task is polled.
  */
-function judgeOffer(upgrade: Upgrading, row: InventoryRow, context: RowContext): RowVerdict {
+function verdictOnOffer(upgrade: Upgrading, row: InventoryRow, context: RowContext): RowVerdict {
   const { taskId, ending } = upgrade.progress;
-  if (ending !== null || taskId === null) return judgeRow(upgrade, row, context);
+  if (ending !== null || taskId === null) return verdictOnRow(upgrade, row, context);
   return isTaskPollDue(upgrade, context) ? 'changeHinted' : 'none';
 }
 
@@ -238,7 +238,7 @@ function isTaskPollDue({ progress }: Upgrading, { at, periodMs }: UnlistedContex
 }
 
 /** A collector that is not on the control list is still in its task. This is stored only if a poll is due soon. */
-function judgeUnlisted({ progress }: Upgrading, { at, periodMs }: UnlistedContext): UnlistedVerdict {
+function verdictOnUnlisted({ progress }: Upgrading, { at, periodMs }: UnlistedContext): UnlistedVerdict {
   const { taskId, ending, dueAt } = progress;
   if (taskId === null || ending !== null) return 'none';
   return dueAt - at < unlistedPeriods * periodMs ? 'unchanged' : 'none';
@@ -261,7 +261,7 @@ function afterUnchanged(
 ): Upgrade {
   const { progress } = upgrade;
   if (progress.ending !== null || progress.taskId === null) return upgrade;
-  const dueAt = postpone(progress.dueAt, at, Math.min(until, nextRareTaskPollAt(progress, policy)));
+  const dueAt = postponePoll(progress.dueAt, at, Math.min(until, nextRareTaskPollAt(progress, policy)));
   return dueAt === progress.dueAt
     ? upgrade
     : enterState(upgrade, { ...progress, dueAt, ...(isAwaited !== true && { unchangedAt: at }) });

@@ -3,10 +3,10 @@ import type { ProgressIn, Upgrade, UpgradeIn } from '../model/upgrade.ts';
 import type { CollectorSeen, InventoryRow } from './facts.ts';
 import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
-import { nextVerifyPollAt, postpone } from './poll-schedule.ts';
-import { ignore, type PollLimit, type StateRules } from './state-rules.ts';
+import { nextVerifyPollAt, postponePoll } from './poll-schedule.ts';
+import { ignoreFacts, type PollLimit, type StateRules } from './state-rules.ts';
 import {
-  abandon,
+  abandonUpgrade,
   type EvolveContext,
   endUpgrade,
   enterState,
@@ -36,7 +36,7 @@ export const verifying: StateRules<'verifying'> = {
   polls,
   rows: {
     isWatched: () => true,
-    judge: (upgrade, row) => {
+    verdictOnRow: (upgrade, row) => {
       if (isReturned(upgrade, row)) return 'collectorSeen';
       // Without the service's clock, a first poll is needed as a baseline for new heartbeats.
       const { endedServiceAt, baselineHeartbeatAt } = upgrade.progress;
@@ -48,17 +48,17 @@ export const verifying: StateRules<'verifying'> = {
     unchanged: (upgrade, { at, until, isAwaited }) => {
       const { awaitsList, ...progress } = upgrade.progress;
       if (isAwaited && awaitsList) return upgrade;
-      const dueAt = postpone(progress.dueAt, at, Math.min(until, progress.verifyBy));
+      const dueAt = postponePoll(progress.dueAt, at, Math.min(until, progress.verifyBy));
       return dueAt === progress.dueAt
         ? upgrade
         : enterState(upgrade, { ...progress, dueAt, ...(isAwaited && { awaitsList: true }) });
     },
     pollFailed: (upgrade, fact, context) => afterPollFailed(upgrade, fact, context, polls),
-    abandoned: abandon,
-    ...ignore('admitted', 'putBack', 'claimed'),
-    ...ignore('createSent', 'createNotSent', 'created', 'createFailed', 'buildsSeen'),
-    ...ignore('taskSeen', 'changeHinted', 'withdrawn'),
-    ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
+    abandoned: abandonUpgrade,
+    ...ignoreFacts('admitted', 'putBack', 'claimed'),
+    ...ignoreFacts('createSent', 'createNotSent', 'created', 'createFailed', 'buildsSeen'),
+    ...ignoreFacts('taskSeen', 'changeHinted', 'withdrawn'),
+    ...ignoreFacts('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
   },
 };
 

@@ -6,7 +6,7 @@ import type { NoTarget } from '../model/left-out.ts';
 import type { PlanDrift, RolloutState, UnreadableRecord } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 
-/** Why a verb is refused; `messages/refusals.ts` makes the sentence. */
+/** Why a verb is refused; `messages/refusal-texts.ts` makes the sentence. */
 export type Refusal =
   | { readonly kind: 'foreign'; readonly account: ForeignAccount }
   | { readonly kind: 'recordUnreadable'; readonly unreadable: UnreadableRecord }

@@ -2,7 +2,7 @@ import type { DurationMs } from '../../../src/base/time.ts';
 import { playRollout, type Stage } from '../../../src/rehearsal/play/play-rollout.ts';
 import type { FateOf } from '../../../src/rehearsal/world/fates.ts';
 import { makeVirtualBudget } from '../../../src/rehearsal/world/virtual-budget.ts';
-import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
+import { rolloutReasonText } from '../../../src/rollout/messages/rollout-reasons.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
 import type { HeldStratum } from '../../../src/rollout/model/rollout.ts';
 import { beganAt, type Fleet, targetBuild } from './draw-fleet.ts';
@@ -55,7 +55,7 @@ export async function playUpwave(
       succeeded.filter(({ identity: { collectorId } }) => !fleet.broken.has(collectorId)).length / others,
     makespanMs: stoppedAt - beganAt,
     state,
-    reason: rolloutReasonWords(reason),
+    reason: rolloutReasonText(reason),
     isThrough: waves.every((wave) => wave.state === 'passed'),
     heldStrata: strata.held,
     brokenPromises: [...service.brokenPromises],

@@ -4,7 +4,7 @@ import { World } from '../../../src/reference-service/fleet/world.ts';
 import { parseScenario } from '../../../src/reference-service/scenario/scenario.ts';
 import { playSeed, type Scene, type SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
 import { isSettled } from '../../../src/rehearsal/result/is-settled.ts';
-import { type Range, type Rehearsal, summarize } from '../../../src/rehearsal/result/rehearsal.ts';
+import { type Range, type Rehearsal, summarizeSeeds } from '../../../src/rehearsal/result/rehearsal.ts';
 import type { UsualCourse } from '../../../src/rehearsal/world/fates.ts';
 import { fleetAsOf } from '../../../src/rehearsal/world/virtual-service.ts';
 import { drawFates } from '../../../src/rehearsal/world/what-if.ts';
@@ -56,7 +56,7 @@ export async function compare(
   const results: SeedResult[] = [];
   for (let seed = 1; seed <= seedsMax && !isSettled(results); seed += 1)
     results.push(await playSeed(scene, policy, seed));
-  const rehearsal = summarize(results, scene.beganAt);
+  const rehearsal = summarizeSeeds(results, scene.beganAt);
   const { broken } = drawFates(scene.whatIf, scene.snapshot.collectors, 1);
   const harmed = [...real.started].filter((id) => broken.has(id)).length;
   const figure = (of: ComparedFigure['of'], value: number): ComparedFigure => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
 import { makeSendNotice } from '../../../src/observability/notifications/send-notice.ts';
-import { type DeliverParts, deliver } from '../../../src/orchestrator/notify/deliver.ts';
+import { type DeliverParts, deliverNext } from '../../../src/orchestrator/notify/deliver.ts';
 import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { Outbox } from '../../../src/orchestrator/ports/notifications.ts';
 import { makeNoticeQueue, startNoticeWorker } from '../../../src/queue/notice-delivery.ts';
@@ -49,7 +49,7 @@ async function aDelivery(
   const running = Array.from({ length: workers }, () =>
     startNoticeWorker({
       ...{ connection, names, onError },
-      deliver: (name, signal) => deliver(parts, name, signal),
+      deliver: (name, signal) => deliverNext(parts, name, signal),
       onDeliverError: (error) => sink.note({ event: 'backgroundTask.failed', backgroundTask: '', error }),
     }),
   );

@@ -149,14 +149,14 @@ export function makeCreateJudge(parts: {
       const own = rollout.waves[upgrade.identity.wave];
       const isOpen = own !== undefined && own.state !== 'waiting' && own.state !== 'awaitingApproval';
       verdicts.check('P3', isOpen, `${who} in a wave that is ${own?.state}`);
-      const tripped = rollout.waves.findIndex((_wave, index) => {
+      const breached = rollout.waves.findIndex((_wave, index) => {
         const { failures, allowed } = failuresOf(of, index, policy);
         return failures > allowed && now() - (of.lastFailureAt.get(index) ?? now()) > leavesWithinMs;
       });
       verdicts.check(
         'P3',
-        of.isLimitUnknown || tripped < 0,
-        `${who} although wave ${tripped} has too many failures`,
+        of.isLimitUnknown || breached < 0,
+        `${who} although wave ${breached} has too many failures`,
       );
 
       verdicts.check('P5', isSelected(policy, collector.about), `${who}, which the policy excludes`);

@@ -1,7 +1,7 @@
 import { isSameBuild } from '../../../src/base/build-version.ts';
 import type { UpgradeChange } from '../../../src/orchestrator/ports/rollout-store.ts';
-import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
-import { upgradeWords } from '../../../src/rollout/messages/upgrade-reasons.ts';
+import { rolloutReasonText } from '../../../src/rollout/messages/rollout-reasons.ts';
+import { upgradeText } from '../../../src/rollout/messages/upgrade-reasons.ts';
 import type { Rollout } from '../../../src/rollout/model/rollout.ts';
 import { isEnd, isFailed, isLost, isOnBuild, reasonOf } from '../../../src/rollout/model/upgrade.ts';
 import type { Night } from '../night.ts';
@@ -24,7 +24,7 @@ export function judgeEnding(
   if (collector === undefined) return;
   const now = scheduler.now();
   const slackMs = pollAgeMs + staleMs;
-  const reason = upgradeWords(after);
+  const reason = upgradeText(after);
   const kind = reasonOf(after)?.kind;
   const who = `${after.identity.collectorId} of ${after.identity.rolloutId}`;
   if (after.progress.state === 'withdrawn' && (kind === 'gone' || kind === 'departed'))
@@ -62,7 +62,7 @@ export function judgeHold({ verdicts, scheduler }: Night, of: SeenRollout, befor
   verdicts.check(
     'P14',
     waiting === undefined,
-    `${rollout.id} is held although ${waiting?.identity.collectorId} is only deferred: ${rolloutReasonWords(rollout.reason)}`,
+    `${rollout.id} is held although ${waiting?.identity.collectorId} is only deferred: ${rolloutReasonText(rollout.reason)}`,
   );
 }
 
@@ -83,7 +83,7 @@ export function judgeEvidence({ verdicts, seen }: Night): void {
     verdicts.check(
       'P14',
       shows === undefined,
-      `${rollout.id} stays held although ${shows?.identity.collectorId} is ${shows?.progress.state}: ${rolloutReasonWords(rollout.reason)}`,
+      `${rollout.id} stays held although ${shows?.identity.collectorId} is ${shows?.progress.state}: ${rolloutReasonText(rollout.reason)}`,
     );
   }
 }

@@ -1,4 +1,4 @@
-import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
+import { rolloutReasonText } from '../../../src/rollout/messages/rollout-reasons.ts';
 import { isRolloutEnd, type Rollout } from '../../../src/rollout/model/rollout.ts';
 import { isEnd, isFailed } from '../../../src/rollout/model/upgrade.ts';
 import type { Night } from '../night.ts';
@@ -15,7 +15,7 @@ export function judgeRollout({ verdicts }: Night, of: SeenRollout, before: Rollo
   );
   verdicts.check(
     'P14',
-    state === 'running' || rolloutReasonWords(rollout.reason).trim() !== '',
+    state === 'running' || rolloutReasonText(rollout.reason).trim() !== '',
     `${id} is ${state} without a reason`,
   );
   const { hold } = before;

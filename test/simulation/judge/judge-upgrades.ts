@@ -1,6 +1,6 @@
 import { isSameBuild } from '../../../src/base/build-version.ts';
 import type { UpgradeChange } from '../../../src/orchestrator/ports/rollout-store.ts';
-import { upgradeWords } from '../../../src/rollout/messages/upgrade-reasons.ts';
+import { upgradeText } from '../../../src/rollout/messages/upgrade-reasons.ts';
 import { isEnd } from '../../../src/rollout/model/upgrade.ts';
 import type { Night } from '../night.ts';
 
@@ -16,7 +16,7 @@ export function judgeUpgrade(
   if (isEnd(after.progress.state) && 'endedAt' in after.progress)
     verdicts.check(
       'P9',
-      upgradeWords(after).trim() !== '',
+      upgradeText(after).trim() !== '',
       `${who} ended ${after.progress.state} without a reason`,
     );
   verdicts.check('P9', after.rev === before.rev + 1, `${who} went from rev ${before.rev} to ${after.rev}`);

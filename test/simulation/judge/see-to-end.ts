@@ -1,4 +1,4 @@
-import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
+import { rolloutReasonText } from '../../../src/rollout/messages/rollout-reasons.ts';
 import type { UpgradeState } from '../../../src/rollout/model/upgrade.ts';
 import type { Night } from '../night.ts';
 import type { DaemonModel } from '../world/daemon-model.ts';
@@ -60,7 +60,7 @@ function standing({ seen }: Night): string {
           `${collectorId} ${isTurnAwaited(state) ? 'awaits its turn' : state} ${attempts}`,
       );
       const { id, state, reason, plan, waves } = rollout;
-      return `${id} ${state} (${rolloutReasonWords(reason)}) ${plan.hash} ${waves.map((wave) => wave.state).join(' ')}: ${states.join(', ')}`;
+      return `${id} ${state} (${rolloutReasonText(reason)}) ${plan.hash} ${waves.map((wave) => wave.state).join(' ')}: ${states.join(', ')}`;
     })
     .join('; ');
 }

@@ -6,7 +6,7 @@ import { isWaitedFor } from '../../../src/orchestrator/lead/lead.ts';
 import { reconcile } from '../../../src/orchestrator/lead/reconcile.ts';
 import { makeOperations } from '../../../src/orchestrator/operations/make-operations.ts';
 import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
-import { makeReload, type ReloadResult } from '../../../src/orchestrator/operations/reload.ts';
+import { makeReload, type ReloadResult } from '../../../src/orchestrator/operations/reload-config.ts';
 import type { EventSink } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { BackgroundTasks, StepOutcome, WakeUps } from '../../../src/orchestrator/ports/leader.ts';
 import { makeAccounts } from '../../../src/orchestrator/records/judge-accounts.ts';
@@ -16,7 +16,7 @@ import { type ScanOrigin, scan } from '../../../src/orchestrator/scan/scan.ts';
 import { runStep } from '../../../src/orchestrator/step/run-step.ts';
 import type { StepParts } from '../../../src/orchestrator/step/step-run.ts';
 import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';
-import { watch } from '../../../src/orchestrator/watch/watch-fleet.ts';
+import { watchFleet } from '../../../src/orchestrator/watch/watch-fleet.ts';
 import type { ScanResult } from '../../../src/rollout/messages/scans.ts';
 import { isWatched } from '../../../src/rollout/upgrade/evolve.ts';
 import { anApiBudgetStatus } from '../../support/builders.ts';
@@ -329,7 +329,7 @@ export function makeDaemonModel(
         if (isDeliveryDue) deliveredAt = scheduler.now();
         // With nobody to watch, it would ask the store, and go to sleep.
         if (isAnyWatched(night))
-          await backgroundTasks.run('watch', (signal) => watch(watchParts, isStillLeader, signal));
+          await backgroundTasks.run('watch', (signal) => watchFleet(watchParts, isStillLeader, signal));
         const overdue = isFirst ? 0 : isDeliveryDue ? overdueMs : Number.POSITIVE_INFINITY;
         const wakeAt = await reconcileAll(fence, overdue);
         await night.notices?.announceBy({ process, sink }, leadParts);

@@ -1,5 +1,5 @@
-import { type AnnounceParts, announce } from '../../../src/orchestrator/notify/announce.ts';
-import { deliver } from '../../../src/orchestrator/notify/deliver.ts';
+import { type AnnounceParts, announceDue } from '../../../src/orchestrator/notify/announce.ts';
+import { deliverNext } from '../../../src/orchestrator/notify/deliver.ts';
 import type { Outbox, SendNotice } from '../../../src/orchestrator/ports/notifications.ts';
 import { noticeEvents } from '../../../src/rollout/model/notice.ts';
 import type { Receiver } from '../../../src/rollout/model/receiver.ts';
@@ -114,7 +114,7 @@ export function makeNoticeModel(
       const own = { process: by.process, since: scheduler.now() };
       job = own;
       const { clock } = by.process;
-      void deliver(
+      void deliverNext(
         {
           outbox: plantInOutbox(night.plant, reach(by.process)),
           send,
@@ -145,7 +145,7 @@ export function makeNoticeModel(
       const at = scheduler.now();
       begunAt = at;
       try {
-        await announce({
+        await announceDue({
           ...parts,
           sink,
           outbox: plantInOutbox(night.plant, reach(process)),

@@ -3,7 +3,7 @@ import { formatAttributes } from '../../../src/rollout/model/attributes.ts';
 import { countLeft } from '../../../src/rollout/model/left-behind.ts';
 import { isRolloutEnd, type Rollout } from '../../../src/rollout/model/rollout.ts';
 import { isFailed } from '../../../src/rollout/model/upgrade.ts';
-import type { AskedVerb, RolloutVerb } from '../../../src/rollout/verbs/verbs.ts';
+import type { AskedVerb, RolloutVerb } from '../../../src/rollout/verbs/judge-verb.ts';
 import { type Chances, makeChances } from '../chances.ts';
 import type { SeenRollout } from '../judge/seen-rollouts.ts';
 import type { Night } from '../night.ts';

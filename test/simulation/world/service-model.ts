@@ -3,7 +3,7 @@ import type { Build } from '../../../src/orchestrator/ports/fleet-service.ts';
 import type { SimulatedCollector } from '../../../src/reference-service/fleet/simulated-collector.ts';
 import type { SimulatedTask } from '../../../src/reference-service/fleet/upgrade-tasks.ts';
 import { World } from '../../../src/reference-service/fleet/world.ts';
-import { ServiceFailure } from '../../../src/reference-service/scenario/service-failure.ts';
+import { RefusedRequest } from '../../../src/reference-service/scenario/refused-request.ts';
 import { makeChances } from '../chances.ts';
 import type { FaultKind, Setup } from '../setup.ts';
 import {
@@ -122,7 +122,7 @@ export function makeServiceModel(
         if (!isSameBuild(collector.build, toBuild))
           began(world.clickUpgrade(collector.about.id, toBuild), null);
       } catch (error) {
-        if (!(error instanceof ServiceFailure)) throw error;
+        if (!(error instanceof RefusedRequest)) throw error;
       }
     },
     installByHand: (collector, build) => change(collector, (id) => world.install(id, build)),

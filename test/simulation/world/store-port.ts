@@ -6,7 +6,7 @@ import type {
   UpgradeChange,
 } from '../../../src/orchestrator/ports/rollout-store.ts';
 import type { ScanBook } from '../../../src/orchestrator/ports/scan-book.ts';
-import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
+import { rolloutReasonText } from '../../../src/rollout/messages/rollout-reasons.ts';
 import type { Rollout } from '../../../src/rollout/model/rollout.ts';
 import { makeChances } from '../chances.ts';
 import { judgeApproval } from '../judge/judge-approval.ts';
@@ -44,7 +44,7 @@ export function makeStorePort(night: Night, process: ProcessModel, reach: Reach)
     night.trace(
       process.name,
       () =>
-        `${rollout.id}: ${before.state} -> ${rollout.state} (${rolloutReasonWords(rollout.reason)}) ${rollout.waves.map(({ state }) => state).join(' ')}`,
+        `${rollout.id}: ${before.state} -> ${rollout.state} (${rolloutReasonText(rollout.reason)}) ${rollout.waves.map(({ state }) => state).join(' ')}`,
     );
     night.gates.stored(rollout);
     judgeWaves({ ...night, now: night.scheduler.now }, of, before);

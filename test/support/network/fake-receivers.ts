@@ -7,9 +7,9 @@ export async function startFakeReceiver(
   answer: (number: number, post: SeenRequest) => number | { status: number; location: string } = () => 200,
 ) {
   const { requests, ...server } = await startScriptedServer((post, response) => {
-    const given = answer(requests.length - 1, post);
-    if (typeof given === 'number') response.writeHead(given).end('no_service');
-    else response.writeHead(given.status, { location: given.location }).end();
+    const scripted = answer(requests.length - 1, post);
+    if (typeof scripted === 'number') response.writeHead(scripted).end('no_service');
+    else response.writeHead(scripted.status, { location: scripted.location }).end();
   });
   return { ...server, posts: requests };
 }

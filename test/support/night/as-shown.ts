@@ -3,7 +3,7 @@ import type { VerbRequest } from '../../../src/orchestrator/operations/operation
 import type { RolloutView } from '../../../src/rollout/model/rollout.ts';
 import { askedNow } from '../../../src/rollout/status/legal-verbs.ts';
 import { describeRollout } from '../../../src/rollout/status/status.ts';
-import type { AskedVerb, RolloutVerb } from '../../../src/rollout/verbs/verbs.ts';
+import type { AskedVerb, RolloutVerb } from '../../../src/rollout/verbs/judge-verb.ts';
 import { anApiBudgetStatus, startedAt } from '../builders.ts';
 
 /** The requests of verbs without an existing target. */

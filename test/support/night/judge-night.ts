@@ -1,7 +1,7 @@
 import type { Config } from '../../../src/config/config.ts';
 import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
 import type { RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
-import { upgradeWords } from '../../../src/rollout/messages/upgrade-reasons.ts';
+import { upgradeText } from '../../../src/rollout/messages/upgrade-reasons.ts';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
 
 /** Tasks created by this collector's own upgrade, by the service's record. */
@@ -42,7 +42,7 @@ export function brokenPromises(
     [throttled.rate + throttled.concurrency === 0, `P8: answers 429, ${JSON.stringify(throttled)}`],
     [total === upgrades.length && total === status.planned, `P9: ${total} of ${upgrades.length} in a state`],
     [status.endedAt === null || ended.length === total, `P9: ${ended.length} of ${total} have an end`],
-    [ended.every((upgrade) => upgradeWords(upgrade) !== ''), 'P9: an end without a reason'],
+    [ended.every((upgrade) => upgradeText(upgrade) !== ''), 'P9: an end without a reason'],
   ];
   return rules.flatMap(([kept, otherwise]) => (kept ? [] : [otherwise]));
 }

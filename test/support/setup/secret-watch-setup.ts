@@ -13,7 +13,7 @@ for (const name of ['log', 'info', 'warn', 'error', 'debug'] as const) {
 }
 for (const name of ['stdout', 'stderr'] as const) {
   const stream = process[name];
-  const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
   stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
     watchOutput(name, typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());
     return write(chunk, ...rest);

@@ -73,10 +73,10 @@ export async function findUpgrade(
 export async function saveUpgrade(
   store: Pick<RolloutStore, 'saveUpgrades'>,
   change: UpgradeChange,
-  tripAbove: number | null = null,
+  brakeAbove: number | null = null,
 ): Promise<'saved' | 'stale'> {
   const { rolloutId: id } = change.after.identity;
-  const { length } = await store.saveUpgrades(id, [{ ...change, tripAbove }], {});
+  const { length } = await store.saveUpgrades(id, [{ ...change, brakeAbove }], {});
   return length > 0 ? 'saved' : 'stale';
 }
 

@@ -8,7 +8,7 @@ import { taskStatusAt } from '../../../src/reference-service/fleet/task-script.t
 import type { SimulatedTask } from '../../../src/reference-service/fleet/upgrade-tasks.ts';
 import { collectorView } from '../../../src/reference-service/fleet/views.ts';
 import type { World } from '../../../src/reference-service/fleet/world.ts';
-import { ServiceFailure } from '../../../src/reference-service/scenario/service-failure.ts';
+import { RefusedRequest } from '../../../src/reference-service/scenario/refused-request.ts';
 
 /** How a service differs from the reference service. */
 export interface Wire {
@@ -98,7 +98,7 @@ export function makeServiceAnswers(
       const value = make(input);
       return value === undefined ? notFound : { ok: true, value };
     } catch (error) {
-      if (!(error instanceof ServiceFailure)) throw error;
+      if (!(error instanceof RefusedRequest)) throw error;
       const { code, status, message: detail } = error;
       return { ok: false, failure: { kind: 'refused', code, status, detail } };
     }

@@ -31,15 +31,15 @@ const travelMs = 60;
  * The client of a service in virtual time: the reference service's world behind an API budget with evenly spaced places. A
  * request takes its place by the daemon's own order.
  */
-export function makeVirtualClient(of: {
+export function makeVirtualClient(parts: {
   readonly scheduler: Scheduler;
   readonly world: World;
   readonly wire: VirtualWire;
   readonly requestsPerSecond: number;
   readonly seed: number;
 }): { readonly client: ServiceClient; readonly log: ServiceLog } {
-  const { scheduler, wire, requestsPerSecond } = of;
-  const chance = seededChance(of.seed);
+  const { scheduler, wire, requestsPerSecond } = parts;
+  const chance = seededChance(parts.seed);
   const log: ServiceLog = { requests: new Map(), tasks: [], endSeenAt: new Map() };
   const line = makeWaitingLine<() => void>();
   const spacingMs = 1_000 / requestsPerSecond;
@@ -66,7 +66,7 @@ export function makeVirtualClient(of: {
       line.add(budgetClass, resolve);
       serveNext();
     });
-  const answer = makeAnswers(of, log, chance);
+  const answer = makeAnswers(parts, log, chance);
   const exchange = async (name: string, input: ServiceInput): Promise<ServedAnswer<unknown>> => {
     log.requests.set(name, (log.requests.get(name) ?? 0) + 1);
     await wait(travelMs / 2);

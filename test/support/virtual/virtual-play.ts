@@ -7,7 +7,7 @@ import type { RolloutStore } from '../../../src/orchestrator/ports/rollout-store
 import { makeSharedAttributes } from '../../../src/orchestrator/records/shared-attributes.ts';
 import { runStep } from '../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';
-import { watch } from '../../../src/orchestrator/watch/watch-fleet.ts';
+import { watchFleet } from '../../../src/orchestrator/watch/watch-fleet.ts';
 import type { SimulatedTask } from '../../../src/reference-service/fleet/upgrade-tasks.ts';
 import { World } from '../../../src/reference-service/fleet/world.ts';
 import { parseScenario, type ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
@@ -113,8 +113,8 @@ interface PlayParts {
 }
 
 /** Plans and freezes a rollout, and runs the loops until nothing of it is in flight. */
-async function playRollout(of: PlayParts): Promise<RolloutEnd> {
-  const { scheduler, fleet, policy, seed } = of;
+async function playRollout(parts: PlayParts): Promise<RolloutEnd> {
+  const { scheduler, fleet, policy, seed } = parts;
   const store = makeMemoryRolloutStore(scheduler.now, false);
   const register = makeMemoryFleetRegister();
   const builds = await repeated(() => fleet.listBuilds());
@@ -127,7 +127,7 @@ async function playRollout(of: PlayParts): Promise<RolloutEnd> {
   const origin = { id, policy, startedBy: 'test', createdAt: scheduler.now(), fleet: snapshot };
   const frozen = freezePlan(plan, origin);
   await store.freeze({ ...frozen, events: [] });
-  const loops = makeLoops({ ...of, store: withShortPages(store), register });
+  const loops = makeLoops({ ...parts, store: withShortPages(store), register });
   let stoppedAt = scheduler.now();
   for (;;) {
     const { state, isOver, isStopped } = await loops.pass(id);
@@ -152,19 +152,19 @@ function waitFor(scheduler: Scheduler, forMs: number): Promise<void> {
 
 /** The loops of a daemon. */
 function makeLoops(
-  of: PlayParts & {
+  played: PlayParts & {
     readonly store: RolloutStore;
     readonly register: ReturnType<typeof makeMemoryFleetRegister>;
   },
 ) {
-  const { scheduler, store, policy, sleep } = of;
+  const { scheduler, store, policy, sleep } = played;
   const clock = { now: scheduler.now };
   let wake: () => void = () => undefined;
   let isWoken = false;
   const jobs = makeVirtualJobs(scheduler, (job) => runStep(parts, job, never));
   const running = new Set<string>();
   const parts = {
-    ...{ store, register: of.register, fleet: of.fleet, clock, sleep },
+    ...{ store, register: played.register, fleet: played.fleet, clock, sleep },
     sink: {
       report: () => undefined,
       note: (note: object) => {
@@ -179,7 +179,7 @@ function makeLoops(
     },
     queue: jobs,
     answerWithinMs: 35_000,
-    random: seededChance(of.seed),
+    random: seededChance(played.seed),
     policies: [policy.name],
     claims: { names: async () => [policy.name], isMissing: () => false },
     trustedSince: () => 0,
@@ -188,8 +188,8 @@ function makeLoops(
     observations: makeObservations(),
     sharedAttributes: makeSharedAttributes(),
     gates: { ask: async () => ({ kind: 'error', detail: 'no gate is played' }) as const },
-    requestsPerSecond: of.requestsPerSecond,
-    readApiBudgetStatus: async () => anApiBudgetStatus({ requestsPerSecondMax: of.requestsPerSecond }),
+    requestsPerSecond: played.requestsPerSecond,
+    readApiBudgetStatus: async () => anApiBudgetStatus({ requestsPerSecondMax: played.requestsPerSecond }),
     backgroundTasks: {
       run: async (key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
         if (running.has(key)) return;
@@ -210,7 +210,7 @@ function makeLoops(
       // A rollback is a rollout of its own.
       for (const each of await store.activeRolloutIds([policy.name]))
         wakeAt = Math.min(wakeAt, (await reconcile(parts, each, 1, 3_000)) ?? wakeAt);
-      await parts.backgroundTasks.run('watch', (signal) => watch(parts, () => true, signal));
+      await parts.backgroundTasks.run('watch', (signal) => watchFleet(parts, () => true, signal));
       await sleep(passMs);
       const waitMs = Math.min(checkEveryMs, wakeAt - clock.now());
       if (!isWoken)

@@ -3,7 +3,7 @@ import { reconcile } from '../../../src/orchestrator/lead/reconcile.ts';
 import { makePolicyClaims } from '../../../src/orchestrator/records/policy-claims.ts';
 import { scan } from '../../../src/orchestrator/scan/scan.ts';
 import { runStep } from '../../../src/orchestrator/step/run-step.ts';
-import { scanWords } from '../../../src/rollout/messages/scans.ts';
+import { scanText } from '../../../src/rollout/messages/scans.ts';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
 import { reserving } from '../../support/builders/service-builders.ts';
 import {
@@ -58,12 +58,12 @@ describe('a policy that was renamed while its rollout runs', () => {
       kind: 'failed',
       why: { kind: 'stillRunning', rolloutId: formerId, running: 2 },
     });
-    expect(scanWords(result)).toMatch(/still upgrading 2 collectors .* upwave abort former-20260302-1/);
+    expect(scanText(result)).toMatch(/still upgrading 2 collectors .* upwave abort former-20260302-1/);
 
     clock.at += 60_000;
     const ended = { state: 'failed', endedAt: t, reason: because(''), weight: 1, lost: false } as const;
     const changes = upgrades.slice(0, 2).map((before) => {
-      return { before, after: { ...before, progress: ended, rev: 2 }, events: [], tripAbove: null };
+      return { before, after: { ...before, progress: ended, rev: 2 }, events: [], brakeAbove: null };
     });
     await store.saveUpgrades(formerId, changes, {});
     // Those that waited under the former name, and those that failed there, belong to the new one.

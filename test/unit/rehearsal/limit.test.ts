@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { isMet, LimitError, parseLimit } from '../../../src/rehearsal/result/limit.ts';
-import { summarize } from '../../../src/rehearsal/result/rehearsal.ts';
+import { summarizeSeeds } from '../../../src/rehearsal/result/rehearsal.ts';
 import { aSeedResult } from '../../support/builders/rehearsal-builders.ts';
 import { startedAt } from '../../support/builders.ts';
 
 const hour = 3_600_000;
 
 /** Twenty rollouts that harm 0 to 19 collectors, of which each second is held, and the last takes ten hours. */
-const twenty = summarize(
+const twenty = summarizeSeeds(
   Array.from({ length: 20 }, (_, index) =>
     aSeedResult({
       harmed: index,

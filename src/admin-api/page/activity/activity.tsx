@@ -1,8 +1,8 @@
-import { type AuditEntry, call } from '../parts/call.ts';
+import { type AuditEntry, callDaemon } from '../parts/call.ts';
 import { useReading } from '../parts/reading.ts';
 import { type ActivityFilter, linkTo, replaceRoute } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
-import { counted, toneOf } from '../parts/tones.tsx';
+import { countText, toneOf } from '../parts/tones.tsx';
 
 const readAgainMs = 10_000;
 /** The maximum of one answer. The filters apply to these entries. */
@@ -11,7 +11,7 @@ const entriesMax = 1_000;
 /** Who did what, when and why, over all rollouts, newest first. */
 export function Activity({ filter }: { readonly filter: ActivityFilter }) {
   const { value, problem } = useReading(
-    async () => (await call('readAudit', { query: { limit: entriesMax } })).entries,
+    async () => (await callDaemon('readAudit', { query: { limit: entriesMax } })).entries,
     readAgainMs,
     [],
   );
@@ -54,7 +54,7 @@ export function Activity({ filter }: { readonly filter: ActivityFilter }) {
 
 function foundIn(shown: readonly AuditEntry[], entries: readonly AuditEntry[]): string {
   if (entries.length === 0) return 'Nobody has done anything yet.';
-  const found = counted(shown.length, 'action');
+  const found = countText(shown.length, 'action');
   return entries.length < entriesMax ? found : `${found} among the last ${entriesMax.toLocaleString('en')}`;
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatDuration } from '../../../base/time.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { type AnswerOf, call } from '../parts/call.ts';
+import { type AnswerOf, callDaemon } from '../parts/call.ts';
 import { holds } from '../parts/live.ts';
 import { useReading } from '../parts/reading.ts';
 import { linkTo } from '../parts/route.ts';
@@ -18,7 +18,7 @@ const readAgainMs = 15_000;
 export function CollectorView({ collector }: { readonly collector: string }) {
   const [asked, setAsked] = useState(0);
   // Each read sends a request to the service.
-  const read = () => call('explainCollector', { params: { collector } });
+  const read = () => callDaemon('explainCollector', { params: { collector } });
   const { value: story, problem } = useReading(read, readAgainMs, [collector, asked]);
   const error = problem === '' ? null : <p class="note bad">{problem}</p>;
   if (story === undefined)

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Collector, call } from '../parts/call.ts';
+import { type Collector, callDaemon } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
 import { stateGroups } from '../parts/progress.tsx';
-import { wordsOf } from '../parts/reading.ts';
+import { problemText } from '../parts/reading.ts';
 import { type Filter, type FilterName, linkTo, replaceRoute } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
-import { Badge, counted } from '../parts/tones.tsx';
+import { Badge, countText } from '../parts/tones.tsx';
 
 const pageSize = 200;
 /** How many rows above and below the visible part are drawn, too. */
@@ -22,7 +22,7 @@ export function Collectors({ id, filter }: { readonly id: string; readonly filte
       </h2>
       <Filters id={id} filter={filter} />
       <p role="status" class="found">
-        {list.problem === '' ? foundWords(list) : <span class="error">{list.problem}</span>}
+        {list.problem === '' ? foundText(list) : <span class="error">{list.problem}</span>}
       </p>
       <VirtualList list={list} />
     </section>
@@ -38,10 +38,10 @@ interface CollectorList {
   readonly more: () => void;
 }
 
-function foundWords({ rows, total, isWhole, isReading }: CollectorList): string {
-  if (total !== null) return counted(total, 'collector');
-  if (isWhole) return counted(rows.length, 'collector');
-  return `${counted(rows.length, 'collector')} so far${isReading ? ', searching …' : ''}`;
+function foundText({ rows, total, isWhole, isReading }: CollectorList): string {
+  if (total !== null) return countText(total, 'collector');
+  if (isWhole) return countText(rows.length, 'collector');
+  return `${countText(rows.length, 'collector')} so far${isReading ? ', searching …' : ''}`;
 }
 
 /** Reads until the visible part of the list is filled; `more` requests the next page. */
@@ -57,14 +57,14 @@ function useCollectors(id: string, filter: Filter): CollectorList {
     if (read.isWhole || read.problem !== '' || read.rows.length >= wanted) return;
     let isCurrent = true;
     const query = { ...queryOf(filter), limit: pageSize, ...(read.next !== null && { after: read.next }) };
-    call('listRolloutCollectors', { params: { id }, query }).then(
+    callDaemon('listRolloutCollectors', { params: { id }, query }).then(
       ({ collectors, total, next }) => {
         if (!isCurrent) return;
         const rows = [...read.rows, ...collectors];
         setRead({ rows, total, next, isWhole: next === null, isReading: rows.length < wanted, problem: '' });
       },
       (error: unknown) => {
-        if (isCurrent) setRead({ ...read, isReading: false, problem: wordsOf(error) });
+        if (isCurrent) setRead({ ...read, isReading: false, problem: problemText(error) });
       },
     );
     return () => {

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import { needWords } from '../../../rollout/messages/needs.ts';
+import { needText } from '../../../rollout/messages/need-texts.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { call, type Policies, type Rollout } from '../parts/call.ts';
+import { callDaemon, type Policies, type Rollout } from '../parts/call.ts';
 import { heardAt, policies, rollouts } from '../parts/live.ts';
-import { byNeed, currentWave, endWords } from '../parts/needs.ts';
+import { byNeed, currentWave, endText } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
@@ -81,11 +81,11 @@ function rowsOf(all: readonly Rollout[], scans: Policies | undefined): readonly 
   const rows = names.flatMap((policy): Row[] => {
     const own = all.filter((rollout) => rollout.policy === policy);
     const running = own.filter(({ endedAt }) => endedAt === null);
-    const shown = running.length > 0 ? running : own.slice(0, 1);
+    const listed = running.length > 0 ? running : own.slice(0, 1);
     const scan = scanOf(policy);
-    return shown.length === 0
+    return listed.length === 0
       ? [{ policy, rollout: undefined, scan }]
-      : shown.map((rollout) => ({ policy, rollout, scan }));
+      : listed.map((rollout) => ({ policy, rollout, scan }));
   });
   return rows.toSorted((a, b) => byNeed(a.rollout, b.rollout));
 }
@@ -147,10 +147,10 @@ function PolicyRow({ policy, rollout, scan }: Row) {
         )}
         <div>
           <dt>Done</dt>
-          <dd>{endWords(rollout)}</dd>
+          <dd>{endText(rollout)}</dd>
         </div>
       </dl>
-      <p class="need">{needWords(rollout)}</p>
+      <p class="need">{needText(rollout)}</p>
       {due === undefined ? null : (
         <div class="verbs">
           <ActButton class="primary" onClick={() => askVerb(due, rollout)}>
@@ -169,7 +169,7 @@ function Earlier() {
   const [past, setPast] = useState<readonly Rollout[]>([]);
   const changes = rollouts.value.map(({ id, endedAt }) => `${id} ${endedAt}`).join();
   useEffect(() => {
-    call('listRollouts', { query: { limit: earlierMax } }).then(
+    callDaemon('listRollouts', { query: { limit: earlierMax } }).then(
       (page) => setPast(page.rollouts.filter(({ endedAt }) => endedAt !== null)),
       // The state of the connection shows that the daemon is unavailable.
       () => {},

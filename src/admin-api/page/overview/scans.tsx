@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
-import { type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
-import { planWords } from '../../../rollout/messages/plans.ts';
+import { type ReloadStage, reloadLines } from '../../../rollout/messages/config-texts.ts';
+import { planText } from '../../../rollout/messages/plans.ts';
 import { sentence } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { type AnswerOf, call, type Policies } from '../parts/call.ts';
-import { ask } from '../parts/dialog.tsx';
+import { type AnswerOf, callDaemon, type Policies } from '../parts/call.ts';
+import { openQuestion } from '../parts/dialog.tsx';
 import { policies } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
@@ -46,7 +46,7 @@ export function PolicyScans() {
   );
 }
 
-const configWords = {
+const configText = {
   outdated: (others: number) => `This daemon has an older config than ${others} other(s): they scan. `,
   newest: (others: number) => `${others} other daemon(s) have another config: this one scans. `,
   superseded: () => 'Limits of the running rollout come from a newer config which no running daemon has. ',
@@ -60,7 +60,7 @@ function ScanRow({ policy, lastScan, nextScanAt, config }: Policy) {
         <bdi>{policy}</bdi>
       </b>
       <span>
-        {kind === 'agreed' ? null : <span class="late">{configWords[kind](others)}</span>}
+        {kind === 'agreed' ? null : <span class="late">{configText[kind](others)}</span>}
         {lastScan?.outcome === 'failed' ? <Badge name="failed" /> : null}{' '}
         {lastScan === null ? 'no scan yet' : lastScan.reason}{' '}
         <span class="quiet">
@@ -84,16 +84,16 @@ function askStart(policy: string): void {
     ) : (
       <Lines>{planLines(preview.value)}</Lines>
     );
-  ask({
+  openQuestion({
     title: `Start a rollout of ${policy}`,
     label: `start ${policy}`,
     content: <Plan />,
     prepare: async () => {
-      preview.value = await call('previewStart', { params: { policy } });
+      preview.value = await callDaemon('previewStart', { params: { policy } });
     },
     send: async (reason) => {
       const planHash = preview.value?.planHash ?? '';
-      const { id } = await call('startPolicy', { params: { policy }, body: { reason, planHash } });
+      const { id } = await callDaemon('startPolicy', { params: { policy }, body: { reason, planHash } });
       location.hash = linkTo.rollout(id);
     },
   });
@@ -102,7 +102,7 @@ function askStart(policy: string): void {
 function planLines(preview: AnswerOf<'previewStart'>): readonly (string | null)[] {
   const { leftOut, window, approval } = preview;
   return [
-    sentence(planWords(preview)),
+    sentence(planText(preview)),
     ...leftOut.map(({ reason, count }) => `${count} left out: ${reason}.`),
     window.isOpen ? null : `Nothing starts before the window opens: ${window.reason}.`,
     approval ? 'The plan then waits for your approval.' : 'Upgrades start immediately.',
@@ -122,15 +122,15 @@ function askReload(): void {
         : reloadTexts(preview.value, 'preview')}
     </Lines>
   );
-  ask({
+  openQuestion({
     title: 'Reload the config file',
     label: 'reload',
     content: <Changes />,
     prepare: async () => {
-      preview.value = await call('previewReload');
+      preview.value = await callDaemon('previewReload');
     },
     send: async (reason) =>
-      `${reloadTexts(await call('reloadConfig', { body: { reason } }), 'done').join('. ')}.`,
+      `${reloadTexts(await callDaemon('reloadConfig', { body: { reason } }), 'done').join('. ')}.`,
   });
 }
 

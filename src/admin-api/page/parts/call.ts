@@ -74,7 +74,7 @@ export function apiUrl(path: string): string {
 }
 
 /** @throws RefusedError, or what `fetch` throws when there is no answer in time */
-export async function call<Name extends OperationName>(
+export async function callDaemon<Name extends OperationName>(
   name: Name,
   { params, query = {}, body }: CallInput<Name> = {},
 ): Promise<AnswerOf<Name>> {

@@ -2,8 +2,8 @@ import { h, type VNode } from 'preact';
 import type { ChartElement } from '../../../rollout/charts/chart-element.ts';
 
 /** Shows a chart; nothing where there is none to show. */
-export function Chart({ of }: { readonly of: ChartElement | undefined }) {
-  return of === undefined ? null : nodeOf(of);
+export function Chart({ chart }: { readonly chart: ChartElement | undefined }) {
+  return chart === undefined ? null : nodeOf(chart);
 }
 
 function nodeOf({ tag, attributes, children }: ChartElement): VNode {

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { wordsOf } from './reading.ts';
+import { problemText } from './reading.ts';
 
 /** A question before anything is sent. Its numbers are those of the moment in which it was opened. */
 export interface Question {
@@ -27,7 +27,7 @@ export interface Question {
 const asked = signal<{ readonly question: Question; readonly number: number } | undefined>(undefined);
 let asks = 0;
 
-export function ask(question: Question): void {
+export function openQuestion(question: Question): void {
   asks += 1;
   asked.value = { question, number: asks };
 }
@@ -68,7 +68,7 @@ function Dialog({
     try {
       await step();
     } catch (error) {
-      setProblem(wordsOf(error));
+      setProblem(problemText(error));
       setState(otherwise);
     }
   };

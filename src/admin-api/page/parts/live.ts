@@ -3,7 +3,7 @@ import { capitalized } from '../../../rollout/messages/sentences.ts';
 import {
   type AnswerOf,
   apiUrl,
-  call,
+  callDaemon,
   type Holds,
   type Policies,
   RefusedError,
@@ -37,10 +37,10 @@ const firstWordMs = 6_000;
 const polledMax = 20;
 
 /** Follows the daemon as long as the page is open. */
-export async function follow(): Promise<void> {
+export async function followDaemon(): Promise<void> {
   for (;;) {
     try {
-      me.value = await call('whoAmI');
+      me.value = await callDaemon('whoAmI');
       await readStream();
     } catch (error) {
       if (isSignedOut(error)) await signIn(error);
@@ -87,9 +87,9 @@ async function pollForAWhile(): Promise<void> {
     if (!document.hidden) {
       try {
         const [current, scans, held] = await Promise.all([
-          call('listRollouts'),
-          call('listPolicies'),
-          call('listHolds'),
+          callDaemon('listRollouts'),
+          callDaemon('listPolicies'),
+          callDaemon('listHolds'),
         ]);
         [rollouts.value, policies.value, holds.value] = [current.rollouts, scans, held];
         heard('polling');

@@ -1,8 +1,8 @@
-import { etaWords } from '../../../rollout/messages/eta.ts';
-import { stateWords } from '../../../rollout/messages/sentences.ts';
+import { etaText } from '../../../rollout/messages/eta-texts.ts';
+import { stateText } from '../../../rollout/messages/sentences.ts';
 import type { Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';
-import { timeWords } from './time.tsx';
+import { timeText } from './time.tsx';
 
 /** Order: rollouts that need a person, then those that wait for the service, then running ones, then ended ones. */
 export function byNeed(a: Rollout | undefined, b: Rollout | undefined): number {
@@ -27,10 +27,10 @@ export function currentWave({
 }
 
 /** When the rollout ends, as far as that is known. */
-export function endWords(rollout: Rollout): string {
+export function endText(rollout: Rollout): string {
   const { eta, endedAt } = rollout;
-  if (endedAt !== null) return `ended ${timeWords(endedAt)}`;
-  return eta === null ? 'unknown' : etaWords(eta, (at) => timeWords(at));
+  if (endedAt !== null) return `ended ${timeText(endedAt)}`;
+  return eta === null ? 'unknown' : etaText(eta, (at) => timeText(at));
 }
 
 /** The title of the tab: that of the rollout that needs a person, else of the newest. */
@@ -39,5 +39,5 @@ export function titleOf(all: readonly Rollout[]): string {
   if (first === undefined) return 'upwave';
   const percent = Math.floor((100 * first.counts.succeeded) / Math.max(1, first.planned));
   const failed = failedOf(first.counts);
-  return `${stateWords(first.headline.kind)} ${percent} %${failed > 0 ? `, ${failed} failed` : ''} · upwave`;
+  return `${stateText(first.headline.kind)} ${percent} %${failed > 0 ? `, ${failed} failed` : ''} · upwave`;
 }

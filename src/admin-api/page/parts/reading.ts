@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** An error as words for a person. */
-export function wordsOf(error: unknown): string {
+export function problemText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -26,7 +26,7 @@ export function useReading<Value>(
         setValue(answer);
         setProblem('');
       } catch (error) {
-        if (isOpen) setProblem(wordsOf(error));
+        if (isOpen) setProblem(problemText(error));
       }
       if (isOpen) readLater();
     };

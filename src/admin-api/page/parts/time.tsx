@@ -1,7 +1,7 @@
 const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The time of day, with the day where that is not today. */
-export function timeWords(at: number, timeZone: string = ownZone): string {
+export function timeText(at: number, timeZone: string = ownZone): string {
   const day = (instant: number) =>
     new Date(instant).toLocaleDateString('en', { timeZone, year: 'numeric', month: 'short', day: 'numeric' });
   const time = new Date(at).toLocaleTimeString('en', {
@@ -19,8 +19,8 @@ export function timeWords(at: number, timeZone: string = ownZone): string {
  * The tooltip has the exact instant.
  */
 export function Time({ at, zone }: { readonly at: number; readonly zone?: string | undefined }) {
-  const own = timeWords(at);
-  const there = zone === undefined ? own : timeWords(at, zone);
+  const own = timeText(at);
+  const there = zone === undefined ? own : timeText(at, zone);
   const iso = new Date(at).toISOString();
   return (
     <time dateTime={iso} title={`${iso} (shown in ${ownZone})`}>

@@ -1,4 +1,4 @@
-import { stateWords } from '../../../rollout/messages/sentences.ts';
+import { stateText } from '../../../rollout/messages/sentences.ts';
 
 /** Tones. The style sheet has a colour for each. */
 export type Tone = 'good' | 'busy' | 'late' | 'bad' | 'rest';
@@ -29,10 +29,10 @@ export function toneOf(name: string): string {
 }
 
 export function Badge({ name }: { readonly name: string }) {
-  return <span class={`badge ${toneOf(name)}`}>{stateWords(name)}</span>;
+  return <span class={`badge ${toneOf(name)}`}>{stateText(name)}</span>;
 }
 
 /** `1 collector`, `2 collectors`, `1,215 collectors`. @param several default: with an `s` */
-export function counted(count: number, one: string, several = `${one}s`): string {
+export function countText(count: number, one: string, several = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
 }

@@ -1,12 +1,12 @@
 import type { Cause, CauseGroup, SharedAttribute } from '../../../contract/admin/rollout-status.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
-import { sharedAttributeWords, unweighedWords } from '../../../rollout/messages/stop-causes.ts';
+import { sharedAttributeText, unweighedText } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
-import { Badge, counted } from '../parts/tones.tsx';
+import { Badge, countText } from '../parts/tones.tsx';
 import { askHold } from '../verbs/held.tsx';
 import { askVerb, explainsMost } from '../verbs/verb-dialogs.tsx';
 
@@ -25,7 +25,7 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
       <h2 id="causes">Causes</h2>
       {rollout.sharedAttribute === null ? null : (
         <p class="note bad">
-          {capitalized(sharedAttributeWords(rollout.sharedAttribute))}.{' '}
+          {capitalized(sharedAttributeText(rollout.sharedAttribute))}.{' '}
           <a
             href={linkTo.collectors(rollout.id, {
               attributes: formatAttributes(rollout.sharedAttribute.attributes),
@@ -38,22 +38,22 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
         </p>
       )}
       {rollout.unweighedFields.length === 0 || rollout.sharedAttribute !== null ? null : (
-        <p class="quiet small">{unweighedWords(rollout.unweighedFields)}.</p>
+        <p class="quiet small">{unweighedText(rollout.unweighedFields)}.</p>
       )}
-      {rollout.causes.map(({ of, total, causes, others }) => (
-        <div key={of}>
+      {rollout.causes.map(({ of: group, total, causes, others }) => (
+        <div key={group}>
           <h3>
-            {titles[of]}: {total.toLocaleString('en')}
+            {titles[group]}: {total.toLocaleString('en')}
           </h3>
           <ul class="rows counts">
             {causes.map((cause) => (
-              <CauseRow key={`${cause.kind} ${cause.text}`} cause={cause} of={of} rollout={rollout} />
+              <CauseRow key={`${cause.kind} ${cause.text}`} cause={cause} group={group} rollout={rollout} />
             ))}
             {others.count === 0 ? null : (
               <li class="quiet">
                 <b>{others.count}</b>
                 <span>
-                  <a href={linkTo.collectors(rollout.id, { state: of })}>others</a>
+                  <a href={linkTo.collectors(rollout.id, { state: group })}>others</a>
                   {others.causes === 0
                     ? ', not read'
                     : `, ${others.unread > 0 ? 'at least ' : ''}${others.causes} more causes`}
@@ -69,7 +69,7 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
 
 interface CauseRowProps {
   readonly cause: Cause;
-  readonly of: CauseGroup['of'];
+  readonly group: CauseGroup['of'];
   readonly rollout: Rollout;
 }
 
@@ -84,7 +84,7 @@ function HoldGroup({ rollout, shared }: { readonly rollout: Rollout; readonly sh
       {' '}
       <ActButton
         class={explainsMost(rollout) ? 'primary' : undefined}
-        onClick={() => askHold(name, `the ${counted(count, 'collector')} with ${name}`)}
+        onClick={() => askHold(name, `the ${countText(count, 'collector')} with ${name}`)}
       >
         hold these {count.toLocaleString('en')}
       </ActButton>{' '}
@@ -95,11 +95,11 @@ function HoldGroup({ rollout, shared }: { readonly rollout: Rollout; readonly sh
   );
 }
 
-function CauseRow({ cause, of, rollout }: CauseRowProps) {
+function CauseRow({ cause, group, rollout }: CauseRowProps) {
   const { kind, text, count, strata, otherStrata, names } = cause;
   const where = strata.map((stratum) => `${stratum.label} ×${stratum.count}`);
   if (otherStrata.strata > 0) where.push(`${otherStrata.strata} more strata ×${otherStrata.count}`);
-  const filter = { state: of, ...(text !== '' && { cause: text }) };
+  const filter = { state: group, ...(text !== '' && { cause: text }) };
   return (
     <li>
       <b>{count.toLocaleString('en')}</b>
@@ -116,7 +116,7 @@ function CauseRow({ cause, of, rollout }: CauseRowProps) {
           ))}
           {count > names.length ? ', …' : ''}
         </span>
-        {of === 'failed' && text !== '' && rollout.verbs.includes('retry') ? (
+        {group === 'failed' && text !== '' && rollout.verbs.includes('retry') ? (
           <ActButton
             aria-label={`retry these ${count}: ${text}`}
             onClick={() => askVerb('retry', rollout, text)}

@@ -1,7 +1,7 @@
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
 import { ByWhom, TimeAfter } from '../parts/time.tsx';
-import { counted } from '../parts/tones.tsx';
+import { countText } from '../parts/tones.tsx';
 import { askRelease, type HeldProps } from '../verbs/held.tsx';
 
 const saidAbove: readonly string[] = ['waveApproval', 'planApproval', 'held', 'paused'];
@@ -55,7 +55,7 @@ function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }) {
       key={each.label}
       what={`stratum ${each.label}`}
       subject={each.label}
-      held={{ ...each, reason: `${each.reason}; ${counted(each.waiting, 'collector')} wait` }}
+      held={{ ...each, reason: `${each.reason}; ${countText(each.waiting, 'collector')} wait` }}
     />
   ));
   if (held.length <= heldShownMax) return <>{notes}</>;
@@ -63,7 +63,7 @@ function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }) {
   return (
     <details class="note bad">
       <summary>
-        Held: {held.length} strata; {counted(waiting, 'collector')} wait
+        Held: {held.length} strata; {countText(waiting, 'collector')} wait
       </summary>
       {notes}
     </details>

@@ -1,22 +1,22 @@
 import { buildsChart, progressChart } from '../../../rollout/charts/stacked-chart.ts';
 import type { Course, Rollout } from '../parts/call.ts';
 import { Chart } from '../parts/chart.tsx';
-import { timeWords } from '../parts/time.tsx';
+import { timeText } from '../parts/time.tsx';
 
 /** How many succeeded, failed and were in flight over time, and which builds the planned collectors ran. */
 export function OverTime({ rollout, course: { burnUp, builds } }: { rollout: Rollout; course: Course }) {
-  const fleet = { planned: rollout.planned, words: timeWords };
+  const fleet = { planned: rollout.planned, words: timeText };
   const progress = progressChart(burnUp.points, fleet);
   if (progress === undefined) return null;
   return (
     <section class="card" aria-labelledby="over-time">
       <h2 id="over-time">Progress over time</h2>
-      <Chart of={progress} />
+      <Chart chart={progress} />
       {burnUp.isWhole ? null : <p class="quiet small">Earlier events of upgrades are no longer kept.</p>}
       {builds === null ? null : (
         <>
           <h3>Builds of the planned collectors</h3>
-          <Chart of={buildsChart(builds, fleet)} />
+          <Chart chart={buildsChart(builds, fleet)} />
         </>
       )}
     </section>

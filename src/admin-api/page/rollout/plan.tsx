@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { formatDuration } from '../../../base/time.ts';
-import { starterWords } from '../../../rollout/messages/sentences.ts';
+import { starterText } from '../../../rollout/messages/sentences.ts';
 import type { Rollout } from '../parts/call.ts';
-import { endWords } from '../parts/needs.ts';
+import { endText } from '../parts/needs.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
 
@@ -21,9 +21,9 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
         <Fact name="In flight">
           {rollout.inFlight} of {rollout.concurrency}
         </Fact>
-        <Fact name="Done">{endWords(rollout)}</Fact>
+        <Fact name="Done">{endText(rollout)}</Fact>
         <Fact name="Started">
-          <Time at={rollout.createdAt} zone={window?.timeZone} /> by {starterWords(rollout.startedBy)}
+          <Time at={rollout.createdAt} zone={window?.timeZone} /> by {starterText(rollout.startedBy)}
           {rollout.endedAt === null ? null : `, took ${formatDuration(rollout.endedAt - rollout.createdAt)}`}
         </Fact>
         <Fact name="Builds">
@@ -43,7 +43,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
         )}
         {api === null ? null : (
           <Fact name="API">
-            {rateWords(api)}
+            {rateText(api)}
             {api.rateLimited === 0 ? '' : `, ${api.rateLimited} throttled (429) in the last hour`}
           </Fact>
         )}
@@ -101,7 +101,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
   );
 }
 
-function rateWords(api: NonNullable<Rollout['api']>): string {
+function rateText(api: NonNullable<Rollout['api']>): string {
   const [allowed, most] = [shownRate(api.requestsPerSecondNow), shownRate(api.requestsPerSecondMax)];
   const used = `${api.requestsPerSecond.toFixed(1)} of ${allowed} requests/s`;
   return allowed === most ? used : `${used}, lowered from ${most} by 429s`;

@@ -1,5 +1,5 @@
-import { needWords } from '../../../rollout/messages/needs.ts';
-import { call } from '../parts/call.ts';
+import { needText } from '../../../rollout/messages/need-texts.ts';
+import { callDaemon } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
 
 import { Bar, Key } from '../parts/progress.tsx';
@@ -43,7 +43,7 @@ export function RolloutView({ id }: { readonly id: string }) {
           class={rollout.headline.needsPerson ? 'card now needs' : 'card now'}
           aria-label="What to do now"
         >
-          <p class="need">{needWords(rollout)}</p>
+          <p class="need">{needText(rollout)}</p>
           <VerbButtons rollout={rollout} />
           <Bar counts={rollout.counts} size={rollout.planned} />
           <Key counts={rollout.counts} rolloutId={id} />
@@ -72,9 +72,9 @@ function useDetails(id: string, isPast: boolean) {
   const params = { id };
   const read = async () => {
     const [past, course, { events }] = await Promise.all([
-      isPast ? call('getRollout', { params }) : undefined,
-      call('getRolloutCourse', { params }),
-      call('listRolloutEvents', { params, query: { limit: eventsShown } }),
+      isPast ? callDaemon('getRollout', { params }) : undefined,
+      callDaemon('getRolloutCourse', { params }),
+      callDaemon('listRolloutEvents', { params, query: { limit: eventsShown } }),
     ]);
     return { past, course, events };
   };

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { call } from '../parts/call.ts';
-import { wordsOf } from '../parts/reading.ts';
+import { callDaemon } from '../parts/call.ts';
+import { problemText } from '../parts/reading.ts';
 
 const formats = {
   html: { label: 'HTML', type: 'text/html' },
@@ -13,7 +13,7 @@ export function SaveReport({ id }: { readonly id: string }) {
   const [problem, setProblem] = useState('');
   const save = (format: Format): void => {
     setProblem('');
-    download(id, format).catch((error: unknown) => setProblem(`No report: ${wordsOf(error)}.`));
+    download(id, format).catch((error: unknown) => setProblem(`No report: ${problemText(error)}.`));
   };
   return (
     <p class="verbs">
@@ -31,7 +31,7 @@ export function SaveReport({ id }: { readonly id: string }) {
 }
 
 async function download(id: string, format: Format): Promise<void> {
-  const { report } = await call('reportRollout', { params: { id }, query: { format } });
+  const { report } = await callDaemon('reportRollout', { params: { id }, query: { format } });
   const url = URL.createObjectURL(new Blob([report], { type: formats[format].type }));
   const link = document.createElement('a');
   link.href = url;

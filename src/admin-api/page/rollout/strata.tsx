@@ -1,6 +1,6 @@
 import type { Course, Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
-import { counted } from '../parts/tones.tsx';
+import { countText } from '../parts/tones.tsx';
 
 type Stratum = Course['strata'][number];
 
@@ -25,8 +25,8 @@ export function StrataMap({ rollout, course }: { rollout: Rollout; course: Cours
       {others.length === 0 ? null : (
         <details>
           <summary>
-            {counted(others.length, 'more stratum', 'more strata')}, with{' '}
-            {counted(failedIn(others), 'failure')}
+            {countText(others.length, 'more stratum', 'more strata')}, with{' '}
+            {countText(failedIn(others), 'failure')}
           </summary>
           <Tiles rollout={rollout} strata={others} />
         </details>

@@ -2,7 +2,7 @@ import type { TimeAxis } from '../../../rollout/charts/time-axis.ts';
 import { type Stretch, waveLanes, wavesChart } from '../../../rollout/charts/waves-chart.ts';
 import type { Course, Rollout } from '../parts/call.ts';
 import { Chart } from '../parts/chart.tsx';
-import { timeWords } from '../parts/time.tsx';
+import { timeText } from '../parts/time.tsx';
 
 const minuteMs = 60_000;
 
@@ -19,7 +19,7 @@ export function Timeline({ rollout, course }: { rollout: Rollout; course: Course
   const marks = marksOf(rollout, now);
   const chart = wavesChart({
     axis: axisOf(rollout, now),
-    lanes: waveLanes(rollout.waves, { until: Math.min(now, rollout.endedAt ?? now), words: timeWords }),
+    lanes: waveLanes(rollout.waves, { until: Math.min(now, rollout.endedAt ?? now), words: timeText }),
     behind: closed,
     marks,
     legend: [
@@ -30,7 +30,7 @@ export function Timeline({ rollout, course }: { rollout: Rollout; course: Course
       ...(marks.some(({ tone }) => tone === 'eta') ? [{ tone: 'eta', name: 'expected end' }] : []),
     ],
   });
-  return <Chart of={chart} />;
+  return <Chart chart={chart} />;
 }
 
 /** The present, and the expected end as far as it is known. */
@@ -39,11 +39,11 @@ function marksOf({ endedAt, eta }: Rollout, now: number): readonly Stretch[] {
   if (eta?.kind !== 'at') return endedAt === null ? [present] : [];
   const { at, plusMinusMs } = eta;
   const end = { tone: 'eta', from: at - plusMinusMs, to: at + plusMinusMs };
-  return [...(endedAt === null ? [present] : []), { ...end, title: `expected end ${timeWords(at)}` }];
+  return [...(endedAt === null ? [present] : []), { ...end, title: `expected end ${timeText(at)}` }];
 }
 
 function axisOf({ createdAt, endedAt, eta, waves }: Rollout, now: number): TimeAxis {
-  const axis = { from: createdAt, words: timeWords };
+  const axis = { from: createdAt, words: timeText };
   if (endedAt !== null) return { ...axis, to: Math.max(endedAt, createdAt + minuteMs) };
   const soaks = waves.map(({ soakEndsAt }) => soakEndsAt ?? 0);
   const end = eta !== null && 'at' in eta ? eta.at + ('plusMinusMs' in eta ? eta.plusMinusMs : 0) : 0;

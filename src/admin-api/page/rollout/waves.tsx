@@ -1,10 +1,10 @@
 import { gateChart } from '../../../rollout/charts/gate-chart.ts';
-import { waveStageWords } from '../../../rollout/messages/sentences.ts';
+import { waveStageText } from '../../../rollout/messages/sentences.ts';
 import type { Course, Rollout, Wave } from '../parts/call.ts';
 import { Chart } from '../parts/chart.tsx';
 import { Bar } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
-import { TimeAfter, timeWords } from '../parts/time.tsx';
+import { TimeAfter, timeText } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 
 /** Each wave with its state, its failures against its budget, and its gates: the value beside the limit. */
@@ -36,7 +36,7 @@ function WaveRow({ wave, rollout, trends }: WaveRowProps) {
     <li>
       <h3>
         <a href={linkTo.collectors(rollout.id, { wave: name })}>{name}</a>{' '}
-        <Badge name={rollout.endedAt === null ? wave.state : waveStageWords(wave.state, rollout.endedAt)} />
+        <Badge name={rollout.endedAt === null ? wave.state : waveStageText(wave.state, rollout.endedAt)} />
       </h3>
       <div>
         <Bar counts={counts} size={size} label={`wave ${name}: `} />
@@ -65,7 +65,7 @@ function WaveRow({ wave, rollout, trends }: WaveRowProps) {
                 {trends
                   .filter((trend) => trend.name === gate.name)
                   .map((trend) => (
-                    <Chart key={trend.name} of={gateChart(trend, timeWords)} />
+                    <Chart key={trend.name} chart={gateChart(trend, timeText)} />
                   ))}
               </li>
             ))}

@@ -1,6 +1,6 @@
 import { ActButton } from '../parts/act-button.tsx';
-import { call } from '../parts/call.ts';
-import { ask } from '../parts/dialog.tsx';
+import { callDaemon } from '../parts/call.ts';
+import { openQuestion } from '../parts/dialog.tsx';
 import { holds } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { ByWhom } from '../parts/time.tsx';
@@ -80,7 +80,7 @@ function HeldRow({ what, subject, link, held }: HeldProps & { readonly link?: st
 
 /** @param then reads the page's data again after the call */
 export function askHold(subject: string, what: string, then?: () => void): void {
-  ask({
+  openQuestion({
     title: `Hold ${what}`,
     label: 'hold',
     content: (
@@ -90,19 +90,19 @@ export function askHold(subject: string, what: string, then?: () => void): void 
       </ul>
     ),
     send: async (reason) => {
-      await call('holdSubject', { body: { subject, reason } });
+      await callDaemon('holdSubject', { body: { subject, reason } });
       then?.();
     },
   });
 }
 
 export function askRelease(subject: string, what: string, then?: () => void): void {
-  ask({
+  openQuestion({
     title: `Release ${what}`,
     label: 'release',
     content: <p>It may be upgraded again. A collector that left a rollout returns with the next scan.</p>,
     send: async (reason) => {
-      await call('releaseSubject', { body: { subject, reason } });
+      await callDaemon('releaseSubject', { body: { subject, reason } });
       then?.();
     },
   });

@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import { rollbackFacts } from '../../../rollout/messages/rollback-previews.ts';
 import { countLeft } from '../../../rollout/model/left-behind.ts';
-import { type AnswerOf, call, type Rollout } from '../parts/call.ts';
+import { type AnswerOf, callDaemon, type Rollout } from '../parts/call.ts';
 import { TimeAfter } from '../parts/time.tsx';
-import { counted } from '../parts/tones.tsx';
+import { countText } from '../parts/tones.tsx';
 
 type Preview = AnswerOf<'previewRollback'>;
 
@@ -13,14 +13,14 @@ export function makeRollbackPreview(rollout: Rollout) {
   // A rollback is asked for a second time only to start outside its window.
   const isNow = signal(rollout.kind === 'rollback');
   const Lines = () => {
-    const shown = preview.value;
-    if (shown === undefined) return <p role="status">Reading what it does …</p>;
-    const { window } = shown;
+    const answer = preview.value;
+    if (answer === undefined) return <p role="status">Reading what it does …</p>;
+    const { window } = answer;
     return (
       <>
         <ul>
-          <li>{counted(shown.collectors, 'collector')} go back</li>
-          {rollbackFacts(shown).map(([about, words]) => (
+          <li>{countText(answer.collectors, 'collector')} go back</li>
+          {rollbackFacts(answer).map(([about, words]) => (
             <li key={`${about} ${words}`}>
               {about}: {words}
             </li>
@@ -54,7 +54,7 @@ export function makeRollbackPreview(rollout: Rollout) {
       return { now: isNow.value, shown: { collectors, leftBehind: countLeft(leftBehind) } };
     },
     load: async (): Promise<void> => {
-      preview.value = await call('previewRollback', { params: { id: rollout.id } });
+      preview.value = await callDaemon('previewRollback', { params: { id: rollout.id } });
     },
   };
 }

@@ -1,14 +1,14 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { consequenceWords } from '../../../rollout/messages/consequences.ts';
+import { consequenceText } from '../../../rollout/messages/consequences.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { call, type Rollout, type Verb, type Wave } from '../parts/call.ts';
-import { ask } from '../parts/dialog.tsx';
+import { callDaemon, type Rollout, type Verb, type Wave } from '../parts/call.ts';
+import { openQuestion } from '../parts/dialog.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
-import { timeWords } from '../parts/time.tsx';
+import { timeText } from '../parts/time.tsx';
 import { makeRollbackPreview } from './rollback-preview.tsx';
 
 const stopping: readonly Verb[] = ['abort', 'rollback'];
@@ -68,12 +68,12 @@ export function askVerb(verb: Verb, rollout: Rollout, chosen = ''): void {
   const { form, send, prepare, typed } = deeds[verb](rollout, chosen);
   const reader = {
     now: Date.now(),
-    showAt: (at: number) => timeWords(at),
+    showAt: (at: number) => timeText(at),
     choosesFailures: failureClassesOf(rollout).length > 1,
   };
-  const consequences = consequenceWords(verb, rollout, reader);
+  const consequences = consequenceText(verb, rollout, reader);
   const label = labelOf(verb, rollout);
-  ask({
+  openQuestion({
     title: `${capitalized(label)}: ${rollout.id}`,
     label,
     isStopping: stopping.includes(verb),
@@ -83,7 +83,7 @@ export function askVerb(verb: Verb, rollout: Rollout, chosen = ''): void {
         {form}
       </>
     ),
-    outdated: () => outdatedWords(verb, rollout),
+    outdated: () => outdatedText(verb, rollout),
     ...(typed && { typed: rollout.policy }),
     ...(prepare && { prepare }),
     send: async (reason) => tookPlace(await send(reason)),
@@ -91,7 +91,7 @@ export function askVerb(verb: Verb, rollout: Rollout, chosen = ''): void {
 }
 
 /** Why the dialog is outdated: somebody else acted, or the rollout continued. */
-function outdatedWords(verb: Verb, before: Rollout): string {
+function outdatedText(verb: Verb, before: Rollout): string {
   const now = rollouts.value.find(({ id }) => id === before.id);
   if (now === undefined) return '';
   const isLegal = now.verbs.includes(verb);
@@ -109,10 +109,10 @@ interface Deed {
 
 const deeds: { readonly [Name in Verb]: (rollout: Rollout, chosen: string) => Deed } = {
   pause: ({ id }) => ({
-    send: (reason) => call('pauseRollout', { params: { id }, body: { reason } }),
+    send: (reason) => callDaemon('pauseRollout', { params: { id }, body: { reason } }),
   }),
   resume: ({ id, hold }) => ({
-    send: (reason) => call('resumeRollout', { params: { id }, body: { reason, hold: hold ?? 0 } }),
+    send: (reason) => callDaemon('resumeRollout', { params: { id }, body: { reason, hold: hold ?? 0 } }),
   }),
   approve: (rollout) => {
     const { id, state, planHash } = rollout;
@@ -120,17 +120,17 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout, chosen: string) => De
       state === 'awaitingApproval'
         ? { planHash }
         : { wave: waveThatIs('awaitingApproval', rollout)?.name ?? '' };
-    return { send: (reason) => call('approveRollout', { params: { id }, body: { reason, ...what } }) };
+    return { send: (reason) => callDaemon('approveRollout', { params: { id }, body: { reason, ...what } }) };
   },
   skipSoak: (rollout) => {
     const wave = waveThatIs('soaking', rollout)?.name ?? '';
     return {
-      send: (reason) => call('skipRolloutSoak', { params: { id: rollout.id }, body: { reason, wave } }),
+      send: (reason) => callDaemon('skipRolloutSoak', { params: { id: rollout.id }, body: { reason, wave } }),
     };
   },
   abort: ({ id }) => ({
     typed: true,
-    send: (reason) => call('abortRollout', { params: { id }, body: { reason } }),
+    send: (reason) => callDaemon('abortRollout', { params: { id }, body: { reason } }),
   }),
   rollback: (rollout) => {
     const preview = makeRollbackPreview(rollout);
@@ -139,7 +139,10 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout, chosen: string) => De
       form: <preview.Lines />,
       prepare: preview.load,
       send: (reason) =>
-        call('rollBackRollout', { params: { id: rollout.id }, body: { reason, ...preview.confirmed() } }),
+        callDaemon('rollBackRollout', {
+          params: { id: rollout.id },
+          body: { reason, ...preview.confirmed() },
+        }),
     };
   },
   retry: (rollout, chosen) => {
@@ -161,7 +164,7 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout, chosen: string) => De
         </label>
       ),
       send: (reason) =>
-        call('retryRollout', {
+        callDaemon('retryRollout', {
           params: { id: rollout.id },
           body: { reason, failed, ...(failureClass.value !== '' && { failureClass: failureClass.value }) },
         }),
@@ -174,10 +177,10 @@ function failureClassesOf({ causes: groups }: Rollout) {
 }
 
 export function Lines({ children }: { readonly children: readonly ComponentChildren[] }) {
-  const shown = children.filter((child) => child !== null && child !== '');
-  return shown.length === 0 ? null : (
+  const lines = children.filter((child) => child !== null && child !== '');
+  return lines.length === 0 ? null : (
     <ul>
-      {shown.map((child, index) => (
+      {lines.map((child, index) => (
         <li key={index}>{child}</li>
       ))}
     </ul>

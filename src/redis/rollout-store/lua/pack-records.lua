@@ -2,7 +2,7 @@
 -- changed since it was read, or when the pack exists.
 --
 -- Keys: rollout, records, packed.
--- Arguments: pack, its field; body; of, the packed records, each `{ id, sha1 }`.
+-- Arguments: pack, its field; body; records, the packed ones, each `{ id, sha1 }`.
 -- Returns: 1 when it was done, else 0.
 
 --@include expire-with
@@ -10,14 +10,14 @@
 if redis.call('HGET', rolloutKey, 'ended') ~= '1' or redis.call('HEXISTS', packedKey, pack) == 1 then
   return 0
 end
-for _, record in ipairs(of) do
+for _, record in ipairs(records) do
   local current = redis.call('HGET', recordsKey, record.id)
   if not current or redis.sha1hex(current) ~= record.sha1 then
     return 0
   end
 end
 redis.call('HSET', packedKey, pack, body)
-for _, record in ipairs(of) do
+for _, record in ipairs(records) do
   redis.call('HDEL', recordsKey, record.id)
 end
 expireWith(rolloutKey, { packedKey })

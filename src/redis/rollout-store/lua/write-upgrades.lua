@@ -13,7 +13,7 @@
 --   fence       of the leader, or nil
 --   changes     each `{ id, rev, state }` of the record before, and `{ record, index, counts, events }` after;
 --               `slots`, the change of slots in use; `caps` of its domains by their counters; `weightCounter` of its wave, and
---               `tripAbove`, the weight above which the brake is set; `changedCounter` and `changedAt`, when the state
+--               `brakeAbove`, the weight above which the brake is set; `changedCounter` and `changedAt`, when the state
 --               changed. Amounts are texts, so that Lua rounds none of them.
 -- Returns: one verdict for each change, `saved`, `stale` or `braked`. All are stale when the rollout itself is missing,
 -- because a part of Redis was lost.
@@ -105,7 +105,7 @@ local function count(change)
     local value = addTo(counter, amount)
     -- The brake raises the rollout's rev, so that an earlier reader can't lift it unseen.
     local isWorse = counter == change.weightCounter and tonumber(amount) > 0
-    if isWorse and change.tripAbove and value > change.tripAbove and brake ~= '1' then
+    if isWorse and change.brakeAbove and value > change.brakeAbove and brake ~= '1' then
       redis.call('HSET', rolloutKey, 'brake', '1')
       redis.call('HINCRBY', rolloutKey, 'rev', 1)
       brake = '1'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { isRedisSilence } from '../../../../src/redis/connection/redis-errors.ts';
-import { openTcpGate } from '../../../support/network/tcp-gate.ts';
+import { openTcpProxy } from '../../../support/network/tcp-proxy.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
@@ -12,8 +12,8 @@ describe('an unanswered command of Redis', () => {
     async (how) => {
       const config = redis.config();
       const target = new URL('url' in config ? config.url : '');
-      const gate = await openTcpGate(Number(target.port));
-      target.port = String(gate.port);
+      const proxy = await openTcpProxy(Number(target.port));
+      target.port = String(proxy.port);
       target.hostname = '127.0.0.1';
       const { commands, close } = makeRedisConnection({ url: target.href, keyPrefix: 'x' }, 'handler');
       await expect.poll(() => commands.ping().catch(() => 'not yet')).toBe('PONG');
@@ -27,11 +27,11 @@ describe('an unanswered command of Redis', () => {
         .catch((error: unknown) => error);
       expect(mistake).toBeInstanceOf(Error);
       expect(isRedisSilence(mistake)).toBe(false);
-      gate.cut(how);
+      proxy.cut(how);
       const silence: unknown = await commands.ping().catch((error: unknown) => error);
       expect([String(silence), isRedisSilence(silence)]).toEqual([String(silence), true]);
       await close();
-      await gate.close();
+      await proxy.close();
     },
   );
 });

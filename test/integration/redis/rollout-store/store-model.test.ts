@@ -99,7 +99,7 @@ function sortedOutcomes({ failed, succeeded }: Outcomes) {
   };
 }
 
-const saves = ['save', 'trip', 'repeat', 'rival', 'outdated', 'many', 'move'] as const;
+const saves = ['save', 'brake', 'repeat', 'rival', 'outdated', 'many', 'move'] as const;
 const others = ['intent', 'admit', 'rejoin', 'join', 'replan', 'freeze', 'rollback'] as const;
 const rolloutSaves = {
   pause: [{ state: 'paused' }, 'set'],
@@ -181,7 +181,7 @@ async function grant(store: RolloutStore, wish: Wish, instant: number): Promise<
     case 'intent':
     case 'rejoin':
     case 'save':
-    case 'trip':
+    case 'brake':
     case 'repeat':
     case 'rival':
     case 'outdated':
@@ -210,7 +210,7 @@ async function grantOfUpgrade(
   if (before === undefined) return undefined;
   const change = changeTo(before, anyProgress(state, instant), instant);
   switch (wish.kind) {
-    case 'trip':
+    case 'brake':
       return saveUpgrade(store, change, 3);
     case 'repeat':
       return [await saveUpgrade(store, change), await saveUpgrade(store, change)];
@@ -223,8 +223,8 @@ async function grantOfUpgrade(
     case 'many': {
       const second = beside && changeTo(beside, anyProgress('failed', instant + 32), instant);
       const changes = [change, ...(second === undefined ? [] : [second])];
-      const tripping = changes.map((each) => ({ ...each, tripAbove: 3 }));
-      return store.saveUpgrades(rolloutId, tripping, { rolloutRev, fence });
+      const braking = changes.map((each) => ({ ...each, brakeAbove: 3 }));
+      return store.saveUpgrades(rolloutId, braking, { rolloutRev, fence });
     }
     case 'move':
       return [await saveUpgrade(store, change), await saveUpgrade(store, movedOf(change.after))];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeAccess } from '../../../../src/admin-api/access/access.ts';
-import { makeCallers } from '../../../../src/admin-api/access/callers.ts';
+import { makeCallers } from '../../../../src/admin-api/access/identify-callers.ts';
 import type { HttpRequest } from '../../../../src/http/operation-handlers.ts';
 
 const host = '127.0.0.1:9464';

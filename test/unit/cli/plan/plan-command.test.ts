@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkFleet } from '../../../../src/cli/plan/fleet-check.ts';
 import { planJson } from '../../../../src/cli/plan/plan-command.ts';
 import { assessPlan } from '../../../../src/cli/plan/plan-figures.ts';
-import { overlapWords, renderMembers, renderPlan } from '../../../../src/cli/plan/render-plan.ts';
+import { overlapText, renderMembers, renderPlan } from '../../../../src/cli/plan/render-plan.ts';
 import type { PlanReading } from '../../../../src/orchestrator/scan/read-plan.ts';
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
@@ -228,10 +228,10 @@ describe('a plan for programs', () => {
 describe('policies that claim the same collectors', () => {
   it('are named with the number of collectors, and some of their names', () => {
     const policies = ['a', 'b'] as const;
-    expect(overlapWords({ policies, count: 4, names: ['x', `y${clearScreen}`, 'z'] })).toBe(
+    expect(overlapText({ policies, count: 4, names: ['x', `y${clearScreen}`, 'z'] })).toBe(
       'a and b both claim 4 collectors (x, y\\u001b[2J, z, …); the policy that plans first gets them',
     );
-    expect(overlapWords({ policies, count: 1, names: ['x'] })).toMatch(/claim 1 collector \(x\);/);
+    expect(overlapText({ policies, count: 1, names: ['x'] })).toMatch(/claim 1 collector \(x\);/);
   });
 });
 

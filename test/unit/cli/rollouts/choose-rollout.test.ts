@@ -3,7 +3,7 @@ import { chooseRollout } from '../../../../src/cli/rollouts/choose-rollout.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { awaitsApproval } from '../../../../src/rollout/status/headline.ts';
-import type { RolloutVerb } from '../../../../src/rollout/verbs/verbs.ts';
+import type { RolloutVerb } from '../../../../src/rollout/verbs/judge-verb.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { restOf, restWords } from '../../../../src/cli/run/idle-reason.ts';
+import { restOf, restText } from '../../../../src/cli/run/idle-reason.ts';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
@@ -65,22 +65,22 @@ describe('the remaining work after a run', () => {
   const status = aRolloutStatus();
 
   it('is to approve while a daemon is running', () => {
-    expect(restWords({ ...status, state: 'awaitingApproval' }, { kind: 'awaitsApproval' }, startedAt)).toBe(
+    expect(restText({ ...status, state: 'awaitingApproval' }, { kind: 'awaitsApproval' }, startedAt)).toBe(
       'production-20260302-1 waits for approval: upwave approve production --plan 7f3a, while `upwave run` is running',
     );
   });
 
   it('is to come back when the window opens', () => {
-    expect(restWords(status, { kind: 'windowClosed', until: startedAt + 50 * hour }, startedAt)).toMatch(
+    expect(restText(status, { kind: 'windowClosed', until: startedAt + 50 * hour }, startedAt)).toMatch(
       /^production-20260302-1: the window is closed until 2026-03-0[45] \d\d:\d\d; run it again then, or with --wait$/,
     );
   });
 
   it('is empty where the status is enough', () => {
     for (const kind of ['ended', 'held'] as const)
-      expect(restWords(status, { kind }, startedAt)).toBeUndefined();
-    expect(restWords(status, undefined, startedAt)).toBeUndefined();
+      expect(restText(status, { kind }, startedAt)).toBeUndefined();
+    expect(restText(status, undefined, startedAt)).toBeUndefined();
     const taken = aRolloutStatus({ state: 'rollingBack' });
-    expect(restWords(taken, { kind: 'awaitsApproval' }, startedAt)).toBeUndefined();
+    expect(restText(taken, { kind: 'awaitsApproval' }, startedAt)).toBeUndefined();
   });
 });

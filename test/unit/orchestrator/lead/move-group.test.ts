@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
-import { hold, release } from '../../../../src/orchestrator/operations/holds.ts';
+import { holdSubjects, releaseSubjects } from '../../../../src/orchestrator/operations/change-holds.ts';
 import { makeSharedAttributes } from '../../../../src/orchestrator/records/shared-attributes.ts';
 import { addLateJoiners } from '../../../../src/orchestrator/scan/late-joiners.ts';
 import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
 import type { MemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
-import { rolloutReasonWords } from '../../../../src/rollout/messages/rollout-reasons.ts';
+import { rolloutReasonText } from '../../../../src/rollout/messages/rollout-reasons.ts';
 import type { Isolation } from '../../../../src/rollout/model/policy.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { aFleet, aPolicy } from '../../../support/builders.ts';
@@ -56,21 +56,21 @@ const rackOne = Array.from({ length: 12 }, (_, index) => 5 * index + 1);
 describe('collectors that are held by a shared attribute', () => {
   it('do not start, in any stratum, and the others do; once released, they start', async () => {
     const { parts, store, lead, pending } = await begin();
-    expect(await hold(parts, { subject, ...by })).toMatchObject({ kind: 'done' });
+    expect(await holdSubjects(parts, { subject, ...by })).toMatchObject({ kind: 'done' });
     await lead();
     expect((await pending()).toSorted((a, b) => a - b)).toEqual(rackOne);
     const held = (await store.loadRollout(id))?.strata.held;
     expect(held).toMatchObject([{ label: subject, stratum: 2, by: 'ann' }]);
     expect(held?.[0]).not.toHaveProperty('unmoved');
     expect((await store.loadGroups(id))?.strata.map(({ sizes }) => sizes[0])).toEqual([24, 24, 12]);
-    await release(parts, { subject, ...by });
+    await releaseSubjects(parts, { subject, ...by });
     await lead();
     expect(await pending()).toEqual([]);
   });
 
   it('stop all creates while their attributes cannot be read (P14)', async () => {
     const { parts, lead, pending } = await begin();
-    await hold(parts, { subject, ...by });
+    await holdSubjects(parts, { subject, ...by });
     await lead({ loadAttributes: async () => undefined });
     expect(await pending()).toHaveLength(60);
     await lead();
@@ -79,7 +79,7 @@ describe('collectors that are held by a shared attribute', () => {
 
   it('are moved to their own stratum although a record changes meanwhile', async () => {
     const { parts, store, lead, pending } = await begin();
-    await hold(parts, { subject, ...by });
+    await holdSubjects(parts, { subject, ...by });
     let writes = 0;
     await lead({
       saveUpgrades: (rolloutId, changes, guard) => {
@@ -93,7 +93,7 @@ describe('collectors that are held by a shared attribute', () => {
 
   it('are also held when they join later', async () => {
     const { parts, policy, store, lead, pending } = await begin();
-    await hold(parts, { subject, ...by });
+    await holdSubjects(parts, { subject, ...by });
     await lead();
     const rollout = lossless(await store.loadRollout(id));
     await addLateJoiners(parts, policy, rollout, noMemory);
@@ -103,7 +103,7 @@ describe('collectors that are held by a shared attribute', () => {
 
   it('are refused with a reason when no collector of a running rollout has the attribute', async () => {
     const { parts } = await begin();
-    expect(await hold(parts, { subject: 'fields.rack=r9', ...by })).toEqual({
+    expect(await holdSubjects(parts, { subject: 'fields.rack=r9', ...by })).toEqual({
       kind: 'unknown',
       why: { kind: 'sharedByNone', label: 'fields.rack=r9' },
     });
@@ -138,14 +138,14 @@ describe('collectors that are held by a shared attribute', () => {
     await lead();
     const rollout = await store.loadRollout(id);
     expect(rollout?.state).toBe('held');
-    expect(rollout && rolloutReasonWords(rollout.reason)).toContain(
+    expect(rollout && rolloutReasonText(rollout.reason)).toContain(
       'all 12 failures have fields.rack=r1 (12 of 12 there, 0 of 48 elsewhere)',
     );
   });
 
   it('keep a lane for their stratum, because caps and windows still apply', async () => {
     const { parts, store, lead } = await begin();
-    await hold(parts, { subject, ...by });
+    await holdSubjects(parts, { subject, ...by });
     await lead();
     const groups = await store.loadGroups(id);
     const { upgrades } = await store.loadUpgrades(id, rackOne);

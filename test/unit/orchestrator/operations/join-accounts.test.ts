@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { joinAccounts } from '../../../../src/orchestrator/operations/join-accounts.ts';
 import type { HoldResult } from '../../../../src/orchestrator/operations/operations.ts';
-import type { ReloadResult } from '../../../../src/orchestrator/operations/reload.ts';
+import type { ReloadResult } from '../../../../src/orchestrator/operations/reload-config.ts';
 import { anExplanation, aRolloutStatus, makeFakeOperations } from '../../../support/fake-operations.ts';
 
 type FakeData = Partial<Parameters<typeof makeFakeOperations>[0]>;

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/orchestrator/recovery/data-loss.ts';
 import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
-import { needsStartWords } from '../../../../src/rollout/messages/data-loss.ts';
+import { needsStartText } from '../../../../src/rollout/messages/data-loss-texts.ts';
 import { aPolicy, aRollout, askedFor, startedAt, targetBuild } from '../../../support/builders.ts';
 import { freeze } from '../../../support/house.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
@@ -84,9 +84,9 @@ function aWorld() {
   };
 }
 
-function lostWords(memory: StoreMemory, policy: string, build: string): string | undefined {
+function lostText(memory: StoreMemory, policy: string, build: string): string | undefined {
   const lost = memory.stoppedRollout(policy, build);
-  return lost && needsStartWords(lost);
+  return lost && needsStartText(lost);
 }
 
 describe('the memory of a daemon', () => {
@@ -127,7 +127,7 @@ describe('the memory of a daemon', () => {
     world.replace('second');
     await memory.check();
     const words = 'production-20260302-1 was paused: by alice: wait';
-    expect(lostWords(memory, 'production', targetBuild)).toBe(
+    expect(lostText(memory, 'production', targetBuild)).toBe(
       `Redis lost its data, and ${words}; only an operator starts it again: upwave start production`,
     );
     expect(memory.stoppedRollout('staging', targetBuild)).toBeUndefined();
@@ -135,7 +135,7 @@ describe('the memory of a daemon', () => {
     // Also when it is emptied again.
     world.replace('third');
     await memory.check();
-    expect(lostWords(memory, 'production', targetBuild)).toContain(words);
+    expect(lostText(memory, 'production', targetBuild)).toContain(words);
     await world.freeze('production', 2);
     await memory.check();
     expect(memory.stoppedRollout('production', targetBuild)).toBeUndefined();
@@ -149,7 +149,7 @@ describe('the memory of a daemon', () => {
     await memory.check();
     world.replace('second');
     await memory.check();
-    expect(lostWords(memory, 'production', targetBuild)).toContain('was aborted');
+    expect(lostText(memory, 'production', targetBuild)).toContain('was aborted');
     expect(memory.stoppedRollout('production', '99.1-1')).toBeUndefined();
   });
 
@@ -190,7 +190,7 @@ describe('the memory of a daemon', () => {
     world.losePolicy('production');
     await memory.check();
     await memory.check();
-    expect(lostWords(memory, 'production', targetBuild)).toContain('was paused: by alice: wait');
+    expect(lostText(memory, 'production', targetBuild)).toContain('was paused: by alice: wait');
     expect(memory.stoppedRollout('staging', targetBuild)).toBeUndefined();
     const takenIds = ['production-20260302-3', 'staging-20260302-2'];
     expect(world.back).toEqual([{ instance: 'first', builds: [], collectors: [], takenIds }]);

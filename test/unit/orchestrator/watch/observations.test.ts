@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { evolve, judgeRow, nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
+import { evolve, nextStep, verdictOnRow } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { RowObservation } from '../../../../src/rollout/upgrade/facts.ts';
 import {
   aCollector,
@@ -117,7 +117,7 @@ describe('an upgrade that waits for a heartbeat', () => {
   const at = t + 10_000;
   const row = { build: oldBuild, alive: true, lastSeenAlive: t + 5_000, serviceAt: at };
   const judged = (changes: Partial<typeof row>, trustedSince = 0) =>
-    judgeRow(
+    verdictOnRow(
       waiting,
       { ...row, ...changes },
       {

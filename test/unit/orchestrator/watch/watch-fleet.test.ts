@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import { makeControlList } from '../../../../src/orchestrator/watch/control-list.ts';
 import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
-import { watch } from '../../../../src/orchestrator/watch/watch-fleet.ts';
+import { watchFleet } from '../../../../src/orchestrator/watch/watch-fleet.ts';
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
 import { dueAtOf, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import {
@@ -118,7 +118,7 @@ async function aWatch({
   };
   /** Leads for so many readings. */
   const run = (count: number, signal = new AbortController().signal) =>
-    watch(own, () => readings.length < count, signal);
+    watchFleet(own, () => readings.length < count, signal);
   return { ...house, readings, listReadings, broughtForward, rests, during, run, stopAfter };
 }
 

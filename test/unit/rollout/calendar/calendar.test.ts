@@ -6,7 +6,7 @@ import {
   openTimeFrom,
 } from '../../../../src/rollout/calendar/calendar.ts';
 import type { CalendarRules } from '../../../../src/rollout/calendar/open-stretches.ts';
-import { closedWords } from '../../../../src/rollout/messages/blockers.ts';
+import { closedText } from '../../../../src/rollout/messages/blockers.ts';
 import type { FreezeRule, WindowRule } from '../../../../src/rollout/model/policy.ts';
 
 const minuteMs = 60_000;
@@ -155,7 +155,7 @@ describe('assessCalendar', () => {
       ['wed 08:00-20:00'],
       frozen.map((times) => `2026-06-10T${times}`),
     );
-    const reasonAt = (time: string) => closedWords(assessCalendar(rules, '', Date.parse(time)).closedBy);
+    const reasonAt = (time: string) => closedText(assessCalendar(rules, '', Date.parse(time)).closedBy);
     expect(reasonAt('2026-06-09T10:00Z')).toBe('outside the window');
     expect(reasonAt('2026-06-10T09:30Z')).toBe('frozen: holidays');
     expect(reasonAt('2026-06-10T10:00Z')).toBe('frozen: audit');

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lowerAcknowledged } from '../../../../src/rollout/decision/acknowledged-failures.ts';
-import { assess, tripAbove } from '../../../../src/rollout/decision/assess.ts';
-import { raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
+import { assess, brakeAbove } from '../../../../src/rollout/decision/assess.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
+import { raiseAlarm } from '../../../../src/rollout/decision/raise-alarm.ts';
 import type { RolloutFact } from '../../../../src/rollout/decision/rollout-facts.ts';
 import type { Amount } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
@@ -147,7 +147,7 @@ describe('failures after a resume', () => {
             expect(assessment.failures).toBe(weight(counted));
             const over = weight(counted) > assessment.failuresAllowed;
             // The store's own brake never stays behind, and agrees where nothing is held.
-            const brakes = weight(mine) > tripAbove(own, rule);
+            const brakes = weight(mine) > brakeAbove(own, rule);
             if (over || heldStrata.size === 0) expect(brakes).toBe(over);
             return over;
           });

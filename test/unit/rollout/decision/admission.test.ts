@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admit, expectedMs } from '../../../../src/rollout/decision/admission.ts';
+import { admissionOf, expectedMs } from '../../../../src/rollout/decision/admission.ts';
 import type { Lane } from '../../../../src/rollout/model/plan-groups.ts';
 import type { Policy, WindowRule } from '../../../../src/rollout/model/policy.ts';
 import type {
@@ -55,17 +55,17 @@ function view({ policy, lanes = [aLane()], caps = [], heldStrata = [], anyTime, 
   });
 }
 
-const idsOf = (given: RolloutView) => admit(given, now).picks.map(({ collectorId }) => collectorId);
+const idsOf = (given: RolloutView) => admissionOf(given, now).picks.map(({ collectorId }) => collectorId);
 
 describe('free slots (P2)', () => {
   it('wait for the next retry when no other upgrade could start', () => {
     const nextRetryAt = now + minute;
-    expect(admit(view({ nextRetryAt }), now)).toEqual({
+    expect(admissionOf(view({ nextRetryAt }), now)).toEqual({
       picks: [],
       blockers: [{ kind: 'retryNotDue', until: nextRetryAt }],
       wakeAt: nextRetryAt,
     });
-    expect(admit(view({ nextRetryAt, slotsTaken: 1 }), now)).toMatchObject({
+    expect(admissionOf(view({ nextRetryAt, slotsTaken: 1 }), now)).toMatchObject({
       blockers: [],
       wakeAt: nextRetryAt,
     });
@@ -78,10 +78,10 @@ describe('windows (P7)', () => {
 
   it('allow a create while its upgrade is expected to end before they close', () => {
     const last = closesAt - 5 * minute;
-    expect(admit(view({ policy: open, candidates }), last).picks).toEqual([
+    expect(admissionOf(view({ policy: open, candidates }), last).picks).toEqual([
       { collectorId: 1, startBy: last },
     ]);
-    const late = admit(view({ policy: open, candidates }), last + 1);
+    const late = admissionOf(view({ policy: open, candidates }), last + 1);
     expect(late.picks).toEqual([]);
     expect(late.blockers).toEqual([
       {
@@ -97,8 +97,8 @@ describe('windows (P7)', () => {
   it('and freezes do not apply to a rollback that an operator allowed at any time', () => {
     const freezes = [{ from: '2000-01-01T00:00', to: '2100-01-01T00:00', reason: '', timeZone: 'UTC' }];
     const policy = { windows: [window(22, 23)], freezes };
-    expect(admit(view({ policy, candidates }), now).picks).toEqual([]);
-    expect(admit(view({ policy, candidates, anyTime: true }), now).picks).toEqual([
+    expect(admissionOf(view({ policy, candidates }), now).picks).toEqual([]);
+    expect(admissionOf(view({ policy, candidates, anyTime: true }), now).picks).toEqual([
       { collectorId: 1, startBy: null },
     ]);
   });
@@ -107,9 +107,9 @@ describe('windows (P7)', () => {
     const freezes = [
       { from: '2026-03-02T21:30', to: '2026-03-03T00:00', reason: 'release night', timeZone: 'UTC' },
     ];
-    const before = admit(view({ policy: { freezes }, candidates }), now);
+    const before = admissionOf(view({ policy: { freezes }, candidates }), now);
     expect(before.picks).toEqual([{ collectorId: 1, startBy: startedAt + 25 * minute }]);
-    const frozen = admit(view({ policy: { freezes }, candidates }), startedAt + 30 * minute);
+    const frozen = admissionOf(view({ policy: { freezes }, candidates }), startedAt + 30 * minute);
     expect(frozen.blockers).toEqual([
       { kind: 'freeze', reason: 'release night', timeZone: '', until: startedAt + 180 * minute },
     ]);
@@ -122,7 +122,7 @@ describe('windows (P7)', () => {
     expect(expectedMs(learned(10), 0)).toBe(20 * minute);
     expect(expectedMs(learned(10), 1)).toBe(5 * minute);
     const given = view({ policy: open, candidates, durations: learned(10).durations });
-    expect(admit(given, now).picks).toEqual([{ collectorId: 1, startBy: closesAt - 20 * minute }]);
+    expect(admissionOf(given, now).picks).toEqual([{ collectorId: 1, startBy: closesAt - 20 * minute }]);
   });
 
   it('never use a duration beyond the limits of the policy, because an outage makes upgrades look slow', () => {
@@ -140,7 +140,7 @@ describe('the blockers', () => {
       aQueue({ lane: 1, pending: ones(2) }),
     ];
     const given = view({ lanes, candidates, heldStrata: [aHeldStratum(0), aHeldStratum(1)] });
-    expect(admit(given, now)).toMatchObject({
+    expect(admissionOf(given, now)).toMatchObject({
       picks: [],
       blockers: ['s0', 's1'].map((label) => ({
         kind: 'stratumHeld',
@@ -155,7 +155,7 @@ describe('the blockers', () => {
   it('are shown once each, the earliest end first, at most five', () => {
     const strata = Array.from({ length: 8 }, (_, stratum) => stratum);
     const blocked = (lanes: readonly Lane[]) =>
-      admit(
+      admissionOf(
         view({
           lanes,
           candidates: lanes.map((_, lane) => aQueue({ lane, pending: ones(lane) })),
@@ -188,7 +188,7 @@ describe('who gets a free slot (P2)', () => {
   it('is a collector of another lane when one lane has to wait, without a blocker', () => {
     const held = view({ lanes, candidates, heldStrata: [aHeldStratum(0)] });
     expect(idsOf(held)).toEqual([8, 5]);
-    expect(admit(held, now).blockers).toEqual([]);
+    expect(admissionOf(held, now).blockers).toEqual([]);
   });
 
   it('is never a collector beyond a cap, counted with those in flight', () => {
@@ -200,7 +200,7 @@ describe('who gets a free slot (P2)', () => {
     expect(idsOf(of)).toEqual([1, 4, 9]);
     const full = { ...of, domainsTaken: new Map([[0, 2]]) };
     expect(idsOf(full)).toEqual([4, 9]);
-    expect(admit({ ...full, candidates: queues.slice(0, 1) }, now)).toEqual({
+    expect(admissionOf({ ...full, candidates: queues.slice(0, 1) }, now)).toEqual({
       picks: [],
       blockers: [{ kind: 'cap', label: 'fields.cluster = 0', cap: 2, until: null }],
       wakeAt: null,
@@ -213,12 +213,12 @@ describe('who gets a free slot (P2)', () => {
     const policy = { windows: [window(20, 22, 'collector')] };
     const opensAt = startedAt + 4 * 60 * minute;
     const given = { lanes: zoned, candidates: queues, policy };
-    expect(admit(view(given), now)).toMatchObject({
+    expect(admissionOf(view(given), now)).toMatchObject({
       picks: [{ collectorId: 0 }],
       blockers: [{ timeZone: 'America/New_York', until: opensAt }, { timeZone: 'Asia/Tokyo' }],
       wakeAt: opensAt,
     });
-    expect(admit(view({ ...given, nextRetryAt: now + 1 }), now).wakeAt).toBe(now + 1);
-    expect(admit(view({ ...given, slotsTaken: 4 }), now).wakeAt).toBe(opensAt);
+    expect(admissionOf(view({ ...given, nextRetryAt: now + 1 }), now).wakeAt).toBe(now + 1);
+    expect(admissionOf(view({ ...given, slotsTaken: 4 }), now).wakeAt).toBe(opensAt);
   });
 });

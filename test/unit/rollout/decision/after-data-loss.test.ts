@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { wasStopped } from '../../../../src/rollout/decision/after-data-loss.ts';
-import { needsStartWords } from '../../../../src/rollout/messages/data-loss.ts';
+import { needsStartText } from '../../../../src/rollout/messages/data-loss-texts.ts';
 import { type RolloutState, rolloutStates } from '../../../../src/rollout/model/rollout.ts';
 import { aRollout, askedFor, aWave, targetBuild } from '../../../support/builders.ts';
 
@@ -43,10 +43,10 @@ describe('wasStopped', () => {
   });
 });
 
-describe('needsStartWords', () => {
+describe('needsStartText', () => {
   it('names what stopped the rollout, and every stratum that an operator has to hold again', () => {
     const words = (state: RolloutState) =>
-      needsStartWords(
+      needsStartText(
         aRollout({ id: 'night-20260302-1', state, reason: askedFor('wait'), strata: { held: heldStrata } }),
       );
     const both =

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import { driftWords } from '../../../../src/rollout/messages/plans.ts';
+import { driftText } from '../../../../src/rollout/messages/plans.ts';
 import type { PlanDrift, RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
-import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
+import { judgeVerb } from '../../../../src/rollout/verbs/judge-verb.ts';
 import { askedFor, type RolloutChanges, startedAt } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
 import { afterFact, aViewOf, waiting } from '../../../support/view-cases.ts';
@@ -120,6 +120,6 @@ describe('how a plan moved since it was shown', () => {
       { from: '1a2b', joined: 0, left: 0, change: { ...none, target: '19.540-1' } },
     ],
   ])('is written as a sentence: %s', (words, drift) => {
-    expect(driftWords(drift)).toBe(words);
+    expect(driftText(drift)).toBe(words);
   });
 });

@@ -9,7 +9,7 @@ import {
   gateSamplesMax,
   isCounted,
 } from '../../../../src/rollout/decision/assess-gate.ts';
-import { gateWords, writeGateValue } from '../../../../src/rollout/messages/gates.ts';
+import { gateText, writeGateValue } from '../../../../src/rollout/messages/gates.ts';
 import { type Expectation, evaluateExpectation } from '../../../../src/rollout/model/expectation.ts';
 import type { GateAnswers } from '../../../../src/rollout/model/gate-answers.ts';
 import type { GateRule } from '../../../../src/rollout/model/policy.ts';
@@ -35,9 +35,9 @@ const says = (verdict: 'pass' | 'hold', detail = ''): GateAnswer => ({
 });
 
 /** The assessment with its sentence in the place of its finding. */
-function inWords(assessment: GateAssessment) {
+function asText(assessment: GateAssessment) {
   const { verdict, askAt } = assessment;
-  return { verdict, words: gateWords(assessment), askAt };
+  return { verdict, words: gateText(assessment), askAt };
 }
 
 /** Answers that come a minute apart, the first at `start`. */
@@ -127,7 +127,7 @@ describe('a gate', () => {
     ],
   ])('%s, and is asked again after its interval', (_what, gate, answers, verdict, words) => {
     const now = start + Math.max(0, answers.length - 1) * minute;
-    const assessment = inWords(assessGate(gate, afterAnswers(gate, answers), now));
+    const assessment = asText(assessGate(gate, afterAnswers(gate, answers), now));
     expect(assessment).toMatchObject({ verdict, askAt: start + answers.length * minute });
     if (words !== undefined) expect(assessment.words).toBe(`${gate.name} ${words}`);
   });
@@ -149,7 +149,7 @@ describe('a gate', () => {
     expect(verdictOf(hook, says('pass'), freshFor)).toBe('pass');
     expect(verdictOf(hook, says('pass'), freshFor + 1)).toBe('waiting');
     expect(verdictOf(asked, bad, freshFor + 1)).toBe('fail');
-    const stale = inWords(assessGate(asked, afterAnswers(asked, [good]), start + freshFor + 1));
+    const stale = asText(assessGate(asked, afterAnswers(asked, [good]), start + freshFor + 1));
     expect(stale).toMatchObject({
       verdict: 'waiting',
       words: 'prometheus 0.998 >= 0.99, but that is too old to count',
@@ -184,10 +184,10 @@ describe('a gate', () => {
       value: 0.95,
       detail: '9 of 10 delivered before, 1 of them nothing now',
     } as const;
-    expect(inWords(assessGate(flow, afterAnswers(flow, [counted]), start)).words).toBe(
+    expect(asText(assessGate(flow, afterAnswers(flow, [counted]), start)).words).toBe(
       'dataFlow 0.95 >= 0.7 (9 of 10 delivered before, 1 of them nothing now)',
     );
-    expect(inWords(assessGate(flow, afterAnswers(flow, [counted, refused]), start + minute)).words).toBe(
+    expect(asText(assessGate(flow, afterAnswers(flow, [counted, refused]), start + minute)).words).toBe(
       'dataFlow 0.95 >= 0.7, then gave no answer once: connection refused',
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askDataFlow, judgeDataFlow } from '../../../../src/rollout/decision/data-flow.ts';
+import { askDataFlow, verdictOnDataFlow } from '../../../../src/rollout/decision/data-flow.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { aDataFlowGate } from '../../../support/builders/gate-builders.ts';
 import { anUpgrade, startedAt as t } from '../../../support/builders.ts';
@@ -47,13 +47,16 @@ describe('the judgement of a data flow (P14)', () => {
 
   it('is the share of the earlier messages, for collectors that delivered enough to compare', () => {
     const before = counts({ a: 100, b: 300, c: 9 });
-    const { answer, silent } = judgeDataFlow([a, b, c], { before, after: counts({ a: 50, b: 250, c: 900 }) });
+    const { answer, silent } = verdictOnDataFlow([a, b, c], {
+      before,
+      after: counts({ a: 50, b: 250, c: 900 }),
+    });
     expect(answer).toMatchObject({ kind: 'value', value: 0.75 });
     expect(silent).toEqual([]);
   });
 
   it('names collectors that delivered before and deliver nothing now', () => {
-    const { silent } = judgeDataFlow([a, b, c], {
+    const { silent } = verdictOnDataFlow([a, b, c], {
       before: counts({ a: 10, b: 10, c: 9 }),
       after: counts({ b: 1 }),
     });
@@ -61,7 +64,7 @@ describe('the judgement of a data flow (P14)', () => {
   });
 
   it('is an error when no collector delivered enough before', () => {
-    const { answer, silent } = judgeDataFlow([a, b], { before: counts({ a: 9 }), after: counts({}) });
+    const { answer, silent } = verdictOnDataFlow([a, b], { before: counts({ a: 9 }), after: counts({}) });
     expect([answer.kind, silent]).toEqual(['error', []]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import { blockerWords } from '../../../../src/rollout/messages/blockers.ts';
+import { blockerText } from '../../../../src/rollout/messages/blockers.ts';
 import { askedFor, startedAt } from '../../../support/builders.ts';
 import { aViewOf, type Counts, type ViewCase, type WaveCase } from '../../../support/view-cases.ts';
 
@@ -43,7 +43,7 @@ describe('a running rollout', () => {
     });
     const { blockers } = decide(full, now);
     expect(blockers).toMatchObject([{ kind: 'storeReturned', ...createsWait }, { kind: 'concurrency' }]);
-    expect(blockers.map(blockerWords)[0]).toBe(
+    expect(blockers.map(blockerText)[0]).toBe(
       'after an outage of Redis no create request is sent until all earlier ones have arrived: 1 daemon has not confirmed that Redis kept all writes',
     );
   });

@@ -3,7 +3,7 @@ import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { AccountStatus } from '../../../../src/rollout/model/account.ts';
 import type { RolloutState, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
-import { judgeVerb, rolloutVerbs } from '../../../../src/rollout/verbs/verbs.ts';
+import { judgeVerb, rolloutVerbs } from '../../../../src/rollout/verbs/judge-verb.ts';
 import {
   anApiBudgetStatus,
   anUpgradingOne,

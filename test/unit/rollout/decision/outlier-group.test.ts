@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SharedAttribute } from '../../../../src/contract/admin/rollout-status.ts';
 import { assess } from '../../../../src/rollout/decision/assess.ts';
-import { raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
+import { raiseAlarm } from '../../../../src/rollout/decision/raise-alarm.ts';
 import type { HeldStratum, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { aStratumSummary, askedFor, startedAt } from '../../../support/builders.ts';
 import { afterFact, aHeldStratum, alikeStrata, aViewOf, aViewOfStrata } from '../../../support/view-cases.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type Breach,
   findOutlierCauses,
   findOutliers,
   mayFindOutliers,
   type OutlierStratum,
-  type Trip,
 } from '../../../../src/rollout/decision/outlier-strata.ts';
 import type {
   AcknowledgedStratum,
@@ -44,12 +44,12 @@ const indexes = (found: readonly OutlierStratum[] | undefined) => found?.map(({ 
 const well = (count: number, succeeded = 10) => Array.from({ length: count }, () => [0, succeeded] as const);
 const running = (count: number) => Array.from({ length: count }, () => [0, 0, 1] as const);
 /** A wave with some of each stratum trips, and is within bounds once these are set aside. */
-const canary = (...strata: readonly number[]): Trip => ({
+const canary = (...strata: readonly number[]): Breach => ({
   triesEachStratum: true,
   isWithinBoundsWithout: (aside) => strata.every((stratum) => aside.has(stratum)),
 });
 /** The same for a wave that takes whoever comes. */
-const anyWave = (...strata: readonly number[]): Trip => ({ ...canary(...strata), triesEachStratum: false });
+const anyWave = (...strata: readonly number[]): Breach => ({ ...canary(...strata), triesEachStratum: false });
 
 describe('an outlier stratum while all is within bounds', () => {
   const many: Given = { size: 3_000 };
@@ -94,7 +94,7 @@ describe('the outlier strata that explain why a wave exceeds its limit', () => {
   });
 
   const none = undefined;
-  it.each<[string, Tried, Trip, readonly number[] | undefined]>([
+  it.each<[string, Tried, Breach, readonly number[] | undefined]>([
     ['not found on one failure while three succeeded', [[1, 0], ...well(3, 1), [0, 0]], canary(0), none],
     ['not found on one failure while others run', [[1, 0], ...well(4, 1), [0, 0, 1]], canary(0), none],
     ['not found where a second one failed as well', [[1, 0], ...well(3, 1), [1, 3]], canary(0), none],
@@ -108,18 +108,18 @@ describe('the outlier strata that explain why a wave exceeds its limit', () => {
     ['not found on the same among forty', [[2, 0], ...well(4, 3), ...well(35, 0)], anyWave(0), none],
     ['not found as three of twelve', [[4, 0], [4, 0], [4, 0], ...well(9, 20)], canary(0, 1, 2), none],
     ['not found when most fail', [[4, 6], ...well(9).map(() => [3, 7] as const)], canary(0), none],
-  ])('are %s', (_when, tried, trip, found) => {
-    expect(indexes(findOutlierCauses(view(tried, { size: 2_000 }), trip))).toEqual(found);
+  ])('are %s', (_when, tried, breach, found) => {
+    expect(indexes(findOutlierCauses(view(tried, { size: 2_000 }), breach))).toEqual(found);
   });
 });
 
 describe('outlier strata that running upgrades may still show', () => {
-  it.each<[string, Tried, Trip]>([
+  it.each<[string, Tried, Breach]>([
     ['nothing runs', [[1, 0], ...well(9, 1)], canary(0)],
     ['too few upgrades are running', [[1, 0], ...running(3), [0, 0]], canary(0)],
     ['one failure says nothing', [[1, 0], ...running(9)], anyWave(0)],
-  ])('are not waited for where %s', (_when, tried, trip) => {
-    expect(mayFindOutliers(view(tried), trip)).toBe(false);
+  ])('are not waited for where %s', (_when, tried, breach) => {
+    expect(mayFindOutliers(view(tried), breach)).toBe(false);
   });
 
   it('are waited for although upgrades of the same stratum are running in another wave', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
-import { rolloutReasonWords } from '../../../../src/rollout/messages/rollout-reasons.ts';
+import { rolloutReasonText } from '../../../../src/rollout/messages/rollout-reasons.ts';
 import type { RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { isEnd, isWaiting, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
-import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
+import { judgeVerb } from '../../../../src/rollout/verbs/judge-verb.ts';
 import { askedFor, type RolloutChanges, startedAt } from '../../../support/builders.ts';
 import { afterFact, aViewOf, type Counts, type ViewCase } from '../../../support/view-cases.ts';
 
@@ -57,7 +57,7 @@ describe('a rollout that is rolled back', () => {
     ['aborted', 'by production-20260302-2, which was aborted'],
   ] as const)('is over when its rollback is %s', (state, text) => {
     const reason = { kind: 'rollbackEnded', rollback: rollbackId, state } as const;
-    expect(rolloutReasonWords(reason)).toBe(text);
+    expect(rolloutReasonText(reason)).toBe(text);
     const over = rollingBack({ rollback: { startedAs: rollbackId } }, undefined, its({ state, endedAt: at }));
     expect(decide(over, at).actions).toEqual([{ do: 'endRollback', reason }]);
     // Nobody could end it otherwise, because it refuses to be aborted while it rolls back.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import { blockerWords } from '../../../../src/rollout/messages/blockers.ts';
+import { blockerText } from '../../../../src/rollout/messages/blockers.ts';
 import type { UnreadableRecords } from '../../../../src/rollout/model/rollout.ts';
 import { askedFor, type RolloutChanges, startedAt } from '../../../support/builders.ts';
 import { aViewOf, type Counts, type ViewCase } from '../../../support/view-cases.ts';
@@ -23,7 +23,7 @@ describe('unreadable records', () => {
   it('hold a running rollout, also those of upgrades that have ended (P14)', () => {
     const { actions, blockers } = decideWith({}, { succeeded: 3, pending: 2 });
     expect(actions).toEqual([{ do: 'hold', cause }]);
-    expect(blockers.map(blockerWords)).toEqual([
+    expect(blockers.map(blockerText)).toEqual([
       '1 record in Redis is unreadable: upwave:{production}:records 7. Nothing starts, and running upgrades are watched to their end. Save all records with `upwave export`, then abort; or restore the record and resume',
     ]);
   });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import { blockerWords } from '../../../../src/rollout/messages/blockers.ts';
+import { blockerText } from '../../../../src/rollout/messages/blockers.ts';
 import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
 import { isEnd, isFailed, isOnBuild, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
-import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
+import { judgeVerb } from '../../../../src/rollout/verbs/judge-verb.ts';
 import { anUpgrade, because, startedAt } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
 import { aDeferredOne, afterFacts, anEndedOne } from '../../../support/upgrade-cases.ts';
@@ -202,6 +202,6 @@ describe('the end of a rollout', () => {
       until: startedAt + upToMs,
     } as const;
     expect(decide(aViewOf({ waves, policy: { defer: { upToMs } } }), now).blockers).toEqual([blocker]);
-    expect(blockerWords(blocker)).toBe(words);
+    expect(blockerText(blocker)).toBe(words);
   });
 });

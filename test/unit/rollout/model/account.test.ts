@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accountWords } from '../../../../src/rollout/messages/accounts.ts';
+import { accountText } from '../../../../src/rollout/messages/account-texts.ts';
 import {
   type AccountStatus,
   hasMark,
@@ -66,7 +66,7 @@ describe('whether a rollout of another access id belongs to this account (P5)', 
   it('says where a rollout began that a copy of its account may continue, and what to do', () => {
     const own = { origin: 'https://copy.example.com', accessIdHash: 'b2' };
     const status = judgeAccount(times(8, same), { marks: [mark], own });
-    expect(status.kind === 'own' ? '' : accountWords(status)).toMatch(
+    expect(status.kind === 'own' ? '' : accountText(status)).toMatch(
       /began at https:\/\/api.example.com with another access key, .* \(8 of 8\).* set service.baseUrl or the access key back, .* or abort it$/,
     );
   });
@@ -96,6 +96,6 @@ describe('whether a rollout of another access id belongs to this account (P5)', 
   ])('says %s', (_what, sample, words) => {
     const standing = judgeAccount(sample, linked);
     if (standing.kind === 'own') throw new Error('it is of this account');
-    expect(accountWords(standing)).toMatch(words);
+    expect(accountText(standing)).toMatch(words);
   });
 });

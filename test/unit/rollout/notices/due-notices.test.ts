@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
-import { noticeWords } from '../../../../src/rollout/messages/notices.ts';
+import { noticeText } from '../../../../src/rollout/messages/notices.ts';
 import { type AnnouncedRollout, dueOfRollout } from '../../../../src/rollout/notices/due-notices.ts';
 import { dueOfPolicy, type ScanReading } from '../../../../src/rollout/notices/due-of-policy.ts';
 import { startedAt } from '../../../support/builders.ts';
@@ -148,7 +148,7 @@ describe('the notifications of a rollout', () => {
     const at = { now: startedAt, since: startedAt, gracePeriodMs };
     const endOf = (reports: readonly string[]) => {
       const notice = dueOfRollout(undefined, ended, { ...at, reports }).notices.at(-1);
-      return notice && { cause: noticeWords(notice).cause, commands: notice.commands };
+      return notice && { cause: noticeText(notice).cause, commands: notice.commands };
     };
     const id = ended.id;
     expect(endOf([])).toEqual({
@@ -170,7 +170,7 @@ describe('the notifications of a rollout', () => {
       ...{ failed: 3, tried: 3, elsewhere: { failed: 0, tried: 40 }, share: 0.1 },
     };
     const notice = firstNotices({ ...held, causes, sharedAttribute }).at(-1);
-    expect(notice && noticeWords(notice)).toEqual({
+    expect(notice && noticeText(notice)).toEqual({
       title: 'production: held',
       cause: 'wave canary: 3 failures, 2 allowed',
       numbers: 'To build 19.536-4: 1 of 10 succeeded, 0 failed, 1 in flight, 9 to do.',
@@ -187,7 +187,7 @@ describe('the notifications of a rollout', () => {
     const words = 'all 3 failures have osName=Windows* (3 of 3 there, 0 of 40 elsewhere)';
     const reason = `wave canary: 3 failures, 2 allowed; ${words}`;
     const once = firstNotices({ ...held, reason, causes, sharedAttribute }).at(-1);
-    expect(once && noticeWords(once)).toMatchObject({
+    expect(once && noticeText(once)).toMatchObject({
       cause: reason,
       causes: ['3 failed: permission denied'],
     });

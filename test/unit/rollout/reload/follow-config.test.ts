@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assessCalendar } from '../../../../src/rollout/calendar/calendar.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
-import { differenceWords } from '../../../../src/rollout/messages/configs.ts';
+import { differenceText } from '../../../../src/rollout/messages/config-texts.ts';
 import { collectorZone, type Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import {
@@ -68,7 +68,7 @@ describe('the present config of an active rollout', () => {
       waves: [{ ...frozen.waves[0], maxFailures: count(0) }, frozen.waves[1]],
       maxInFlightPer: [{ key: 'fields.cluster', cap: 1 }],
     });
-    expect(differenceWords(followed)).toBe(
+    expect(differenceText(followed)).toBe(
       'concurrency 10 → 2, isolate strata → attributes, lostWeight 3 → 5, windows none → Mon Tue Wed Thu 22:00–05:00 UTC, ' +
         'freezes none → 2026-03-02T00:00–2026-03-04T00:00 UTC (audit), maxInFlightPer.fields.cluster 4 → 1, ' +
         'waves.canary.maxFailures 3 → 0, defer.upTo 12h → 1m',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configWords, settingsWords } from '../../../../src/rollout/messages/configs.ts';
+import { configText, settingsText } from '../../../../src/rollout/messages/config-texts.ts';
 import {
   compareSettings,
   judgeConfig,
@@ -35,14 +35,14 @@ describe('which config of a policy counts (P5)', () => {
   });
 
   it('is shown with what to do', () => {
-    expect(configWords('production', { kind: 'outdated', others: 2 })).toBe(
+    expect(configText('production', { kind: 'outdated', others: 2 })).toBe(
       '2 daemons have a newer config of production. This daemon runs upgrades, and leaves the lead, scans and plans to the newest config. Give it the new config, then run upwave reload, or restart it',
     );
     // Not "the newest": `run --once` beside it may have a newer one.
-    expect(configWords('production', { kind: 'newest', others: 1 })).toBe(
+    expect(configText('production', { kind: 'newest', others: 1 })).toBe(
       '1 daemon has another config of production. This daemon scans the policy. Give all daemons the same config',
     );
-    expect(configWords('production', { kind: 'agreed', others: 0 })).toBeUndefined();
+    expect(configText('production', { kind: 'agreed', others: 0 })).toBeUndefined();
   });
 });
 
@@ -72,7 +72,7 @@ describe('the config outside of the policies', () => {
   });
 
   it('is shown with what to do', () => {
-    expect(settingsWords({ keys: ['http', 'notify'], others: 2 })).toBe(
+    expect(settingsText({ keys: ['http', 'notify'], others: 2 })).toBe(
       '2 daemons have another config of http, notify. The daemon that leads uses its own, so messages to receivers may be missing. Give all daemons the same config, then run upwave reload, or restart them',
     );
   });

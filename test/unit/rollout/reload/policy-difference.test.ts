@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { differenceWords } from '../../../../src/rollout/messages/configs.ts';
+import { differenceText } from '../../../../src/rollout/messages/config-texts.ts';
 import { comparePolicies } from '../../../../src/rollout/reload/policy-difference.ts';
 import { aPolicy } from '../../../support/builders.ts';
 
@@ -13,7 +13,7 @@ describe('the differences of two configs', () => {
       retry: { maxAttempts: 5, backoff: { ...before.retry.backoff, initialMs: 90_000 } },
       target: { ...before.target, minimumAgeMs: before.target.minimumAgeMs + 86_400_000 },
     };
-    expect(differenceWords(comparePolicies(before, after))).toBe(
+    expect(differenceText(comparePolicies(before, after))).toBe(
       'target.minimumAge 0s → 1d, retry.maxAttempts 3 → 5, retry.backoff.initial 1m → 1m30s',
     );
   });
@@ -28,7 +28,7 @@ describe('the differences of two configs', () => {
       },
       messageRules: [{ words: ['disk full', 'no space'], class: 'retryLater' }],
     });
-    expect(differenceWords(comparePolicies(before, after))).toBe(
+    expect(differenceText(comparePolicies(before, after))).toBe(
       'spreadBy osName → osName, fields.rack, ' +
         'select.include none → osName: Linux* or Windows*, fields.rack: r7, ' +
         'select.exclude none → ephemeral: true; name: db-*, ' +

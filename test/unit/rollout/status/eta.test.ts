@@ -3,7 +3,7 @@ import type { EtaUnknownReason } from '../../../../src/base/vocabulary.ts';
 import { showComing } from '../../../../src/cli/shell/show-instant.ts';
 import type { ApiBudgetStatus, Eta, Outage } from '../../../../src/contract/admin/rollout-status.ts';
 import { assess } from '../../../../src/rollout/decision/assess.ts';
-import { etaWords, shortEtaWords } from '../../../../src/rollout/messages/eta.ts';
+import { etaText, shortEtaText } from '../../../../src/rollout/messages/eta-texts.ts';
 import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
 import { etaOf } from '../../../../src/rollout/status/eta.ts';
 import { anApiBudgetStatus, anOutage, aPolicy, startedAt } from '../../../support/builders.ts';
@@ -192,7 +192,7 @@ describe('the words of an end', () => {
   const figures = { plusMinusMs: 25_000, requests: 24 };
   const afterApproval = { kind: 'afterApproval', approvalAt: null, durationMs: 100_000, ...figures } as const;
   const showAt = (at: number) => showComing(at, now);
-  const both = (of: Eta) => [etaWords(of, showAt), shortEtaWords(of, now, showAt)];
+  const both = (of: Eta) => [etaText(of, showAt), shortEtaText(of, now, showAt)];
 
   it.each<[Eta, readonly string[]]>([
     [afterApproval, ['after approval: 1m40s (±25s), 24 requests', '1m40s after approval']],

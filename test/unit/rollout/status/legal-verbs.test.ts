@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { askedNow } from '../../../../src/rollout/status/legal-verbs.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
-import { judgeVerb, rolloutVerbs } from '../../../../src/rollout/verbs/verbs.ts';
+import { judgeVerb, rolloutVerbs } from '../../../../src/rollout/verbs/judge-verb.ts';
 import { anApiBudgetStatus, startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
 import { asShown } from '../../../support/night/as-shown.ts';

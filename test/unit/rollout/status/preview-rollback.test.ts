@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ShownRollback } from '../../../../src/contract/admin/verbs.ts';
 import { makeApplyVerb } from '../../../../src/orchestrator/operations/apply-verb.ts';
-import { showRollback } from '../../../../src/orchestrator/operations/preview-rollback.ts';
+import { showRollback } from '../../../../src/orchestrator/operations/show-rollback.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import { isAsShown, previewRollback } from '../../../../src/rollout/status/preview-rollback.ts';
 import { aRollout, aView, aWaveRule, oldBuild, startedAt } from '../../../support/builders.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hashNumber } from '../../../../src/base/hash.ts';
-import { sharedAttributeWords } from '../../../../src/rollout/messages/stop-causes.ts';
+import { sharedAttributeText } from '../../../../src/rollout/messages/stop-causes.ts';
 import type { AttributeTable } from '../../../../src/rollout/model/attributes.ts';
 import { findSharedAttribute } from '../../../../src/rollout/status/shared-attribute.ts';
 
@@ -48,7 +48,7 @@ describe('the shared attribute of failures', () => {
     ],
   ])('is %s', (_what, failedOf, words) => {
     const shared = found(failedOf);
-    expect(shared && sharedAttributeWords(shared)).toBe(words);
+    expect(shared && sharedAttributeText(shared)).toBe(words);
   });
 
   it.each<[string, (label: string, place: number) => number, number]>([
@@ -95,7 +95,7 @@ function wordsOf(table: AttributeTable, ended: readonly number[], isFailed: (id:
   const failed = new Set(ended.filter(isFailed));
   const succeeded = new Set(ended.filter((id) => !failed.has(id)));
   const shared = findSharedAttribute(table, { failed, succeeded });
-  return shared && sharedAttributeWords(shared);
+  return shared && sharedAttributeText(shared);
 }
 
 describe('the shared attribute of failed collectors', () => {

@@ -5,7 +5,7 @@ import {
   type Upgrade,
   type UpgradeState,
 } from '../../../../src/rollout/model/upgrade.ts';
-import { evolve, judgeOffer, nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
+import { evolve, nextStep, verdictOnOffer } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import { freshForMs } from '../../../../src/rollout/upgrade/step.ts';
 import {
@@ -304,8 +304,8 @@ describe('a task without an end', () => {
     const at = polledAt + 30_000;
     const row = { build: targetBuild, alive: true, lastSeenAlive: at, serviceAt: at };
     const context = { at, periodMs: 10_000, policy: aPolicy(), trustedSince: 0, isOfferRead: true };
-    expect(judgeOffer(unknown, row, context)).toBe('collectorSeen');
-    expect(judgeOffer(unknown, { ...row, build: oldBuild }, context)).toBe('none');
+    expect(verdictOnOffer(unknown, row, context)).toBe('collectorSeen');
+    expect(verdictOnOffer(unknown, { ...row, build: oldBuild }, context)).toBe('none');
     // Only a newer heartbeat proves that the collector is back.
     const onBuild = afterFacts(unknown, { kind: 'collectorSeen', at, ...row, upgradable: null });
     expect(onBuild.progress.state).toBe('verifying');

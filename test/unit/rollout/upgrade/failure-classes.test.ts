@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rolloutReasonWords } from '../../../../src/rollout/messages/rollout-reasons.ts';
+import { rolloutReasonText } from '../../../../src/rollout/messages/rollout-reasons.ts';
 import {
   classifyCreateFailure,
   classifyPollFailure,
@@ -64,7 +64,7 @@ describe('whether the service could be reached', () => {
   it('is followed by what to do only when a rollout is held', () => {
     const failure: ServiceFailure = { kind: 'misconfigured', detail: 'The key is wrong. Check it.' };
     expect(describeFailure(failure)).toBe('The key is wrong. Check it.');
-    expect(rolloutReasonWords({ kind: 'serviceRefuses', detail: describeFailure(failure) })).toBe(
+    expect(rolloutReasonText({ kind: 'serviceRefuses', detail: describeFailure(failure) })).toBe(
       'The key is wrong. Check it. Then resume.',
     );
   });

@@ -3,9 +3,9 @@ import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import {
   isTaskPollDue,
   isWatched,
-  judgeOffer,
-  judgeRow,
-  judgeUnlisted,
+  verdictOnOffer,
+  verdictOnRow,
+  verdictOnUnlisted,
 } from '../../../../src/rollout/upgrade/evolve.ts';
 import { nextRareTaskPollAt, nextTaskPollAt } from '../../../../src/rollout/upgrade/poll-schedule.ts';
 import type { RowVerdict } from '../../../../src/rollout/upgrade/state-rules.ts';
@@ -25,7 +25,7 @@ const periodMs = 20 * seconds;
 const policy = aPolicy();
 const { expectMs } = policy.upgrade;
 
-type Row = Parameters<typeof judgeRow>[1];
+type Row = Parameters<typeof verdictOnRow>[1];
 
 /** Heard from a moment ago, on its old build. */
 function aRow(at: number, changes: Partial<Row> = {}): Row {
@@ -34,7 +34,7 @@ function aRow(at: number, changes: Partial<Row> = {}): Row {
 
 function judged(upgrade: Upgrade, at: number, changes: Partial<Row> = {}, of = policy): RowVerdict {
   const context = { at, periodMs, policy: of, trustedSince: 0, isOfferRead: false };
-  return judgeRow(upgrade, aRow(at, changes), context);
+  return verdictOnRow(upgrade, aRow(at, changes), context);
 }
 
 describe('an inventory row of a collector whose task is running', () => {
@@ -60,13 +60,13 @@ describe('an inventory row of a collector whose task is running', () => {
 
   it('leaves a restart to the upgradable list when that is read, and polls after a longer silence', () => {
     const context = { at, periodMs, policy, trustedSince: 0, isOfferRead: true };
-    const isHinted = (ms: number) => judgeRow(running, aRow(at, silent(ms)), context);
+    const isHinted = (ms: number) => verdictOnRow(running, aRow(at, silent(ms)), context);
     expect(isHinted(89 * seconds)).toBe('unchanged');
     expect(isHinted(90 * seconds)).toBe('changeHinted');
-    expect(judgeRow(running, aRow(at, { build: targetBuild }), context)).toBe('changeHinted');
+    expect(verdictOnRow(running, aRow(at, { build: targetBuild }), context)).toBe('changeHinted');
     // A restart takes as long by the service's clock where that runs 20 times as fast as ours.
     const hurried = aPolicy({ upgrade: { ...policy.upgrade, expectMs: expectMs / 20 } });
-    expect(judgeRow(running, aRow(at, silent(60 * seconds)), { ...context, policy: hurried })).toBe(
+    expect(verdictOnRow(running, aRow(at, silent(60 * seconds)), { ...context, policy: hurried })).toBe(
       'unchanged',
     );
   });
@@ -101,7 +101,7 @@ describe('an inventory row of a collector whose task is running', () => {
 describe('an upgrade whose collector the service would upgrade again', () => {
   const at = t + 4 * minutes;
   const offered = (upgrade: Upgrade, of = at, row: Partial<Row> = {}) =>
-    judgeOffer(upgrade, aRow(of, row), {
+    verdictOnOffer(upgrade, aRow(of, row), {
       ...{ at: of, periodMs: 10 * seconds, policy, trustedSince: 0, isOfferRead: true },
     });
 
@@ -146,7 +146,7 @@ describe('an upgrade whose collector the service would upgrade again', () => {
   });
 
   it('has its poll postponed while the control list lacks it, but only right before the poll', () => {
-    const unlisted = (upgrade: Upgrade) => judgeUnlisted(upgrade, { at, periodMs: 10 * seconds });
+    const unlisted = (upgrade: Upgrade) => verdictOnUnlisted(upgrade, { at, periodMs: 10 * seconds });
     expect(unlisted(anUpgradingOne({ dueAt: at + 29 * seconds }))).toBe('unchanged');
     expect(unlisted(anUpgradingOne({ dueAt: at + 30 * seconds }))).toBe('none');
     expect(unlisted(anUpgradingOne({ dueAt: at }))).toBe('none');

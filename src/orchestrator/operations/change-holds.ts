@@ -1,0 +1,187 @@
+import { invariant } from '../../base/assert.ts';
+import type { HeldSubject, HeldThings } from '../../contract/admin/holds.ts';
+import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
+import { stratumWhyText } from '../../rollout/messages/stratum-reasons.ts';
+import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
+import type { RolloutView } from '../../rollout/model/rollout.ts';
+import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
+import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import type { HoldEntry } from '../ports/fleet-register.ts';
+import { changeRollout, stopRollout, waitForLeavingCreates } from '../records/change-rollout.ts';
+import { recordFact } from '../records/change-upgrade.ts';
+import { findSubjects, noteOfBuild } from './held-subjects.ts';
+import type { HoldRequest, HoldResult } from './operations.ts';
+import type { OperationsParts } from './operations-parts.ts';
+
+/** Holds a build over all policies, a collector over all rollouts, or a stratum or a group in the rollouts that have it. */
+export async function holdSubjects(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
+  const found = await findSubjects(parts, request.subject, 'hold');
+  if (found.kind !== 'found') return found;
+  const result = await changeEach(parts, request, found, holdOne);
+  // Only after the hold: notes for the operator must not delay the brake.
+  const note = found.note ?? (await noteOfBuild(parts, found.subjects));
+  return note === undefined ? result : { ...result, note };
+}
+
+/** The reverse of `holdSubjects`. Earlier failures of a released stratum no longer block it. */
+export async function releaseSubjects(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
+  const found = await findSubjects(parts, request.subject, 'release');
+  if (found.kind !== 'found') return found;
+  const result = await changeEach(parts, request, found, releaseOne);
+  return found.note === undefined ? result : { ...result, note: found.note };
+}
+
+export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
+  const { builds, collectors } = await parts.register.holds();
+  const strata: Array<HeldThings['strata'][number]> = [];
+  const rollouts = await parts.store.currentRollouts(await parts.claims.names());
+  for (const rollout of rollouts) {
+    const { id, policy, endedAt } = rollout;
+    const of = { policy: policy.name, rolloutId: id, isEnded: endedAt !== null };
+    for (const { label, reason, by, at } of rollout.strata.held)
+      strata.push({ ...of, label, reason: stratumWhyText(reason), by, at });
+  }
+  return { builds, collectors, strata };
+}
+
+/** One result for all subjects: done when at least one changed. */
+async function changeEach(
+  parts: OperationsParts,
+  request: HoldRequest,
+  { subjects }: { readonly subjects: readonly HeldSubject[] },
+  changeOne: (parts: OperationsParts, subject: HeldSubject, request: HoldRequest) => Promise<boolean>,
+) {
+  const changed: HeldSubject[] = [];
+  for (const subject of subjects) if (await changeOne(parts, subject, request)) changed.push(subject);
+  const subject = changed[0] ?? subjects[0];
+  invariant(subject !== undefined, 'a subject that was found');
+  return { kind: changed.length > 0 ? 'done' : 'unchanged', subject } as const;
+}
+
+/** @returns whether anything changed */
+async function holdOne(
+  parts: OperationsParts,
+  subject: HeldSubject,
+  { by, reason }: HoldRequest,
+): Promise<boolean> {
+  const at = parts.clock.now();
+  switch (subject.kind) {
+    case 'build': {
+      const did = await parts.register.holdBuild({ build: subject.build, by, reason, at });
+      if (did === 'held') await audit(parts, { at, event: 'build.held', subject: subject.build, by, reason });
+      // Also if it was held before: the daemon that held it may have crashed right after storing the hold.
+      let stopped = false;
+      for (const rolloutId of await parts.store.activeRolloutIds(await parts.claims.names())) {
+        const view = await stopRollout(parts, rolloutId, by, (current) => holdForBuild(current, at));
+        stopped ||= view !== undefined && holdForBuild(view, at) !== undefined;
+      }
+      return did === 'held' || stopped;
+    }
+    case 'collector': {
+      const { collectorId } = subject;
+      const name = subject.name === String(collectorId) ? {} : { name: subject.name };
+      const did = await parts.register.holdCollector({ collectorId, ...name, by, reason, at });
+      if (did === 'held')
+        await audit(parts, { at, event: 'collector.held', subject: String(collectorId), by, reason });
+      // Also if it was held before: the daemon that held it may have crashed right after storing the hold.
+      await withdraw(parts, collectorId, { kind: 'collectorHeld', by, words: reason });
+      return did === 'held';
+    }
+    case 'stratum': {
+      const factOf = ({ rollout, groups }: RolloutView): RolloutFact | undefined => {
+        if (rollout.unreadable !== undefined || rollout.endedAt !== null) return undefined;
+        if (findStratum(rollout.strata.held, subject.label).kind === 'found') return undefined;
+        const { label } = subject;
+        const asked = { kind: 'asked', by, words: reason } as const;
+        if (subject.attributes !== undefined) {
+          const { attributes } = subject;
+          const held = { stratum: -1, label, attributes, unmoved: true, reason: asked, by, at } as const;
+          return { kind: 'groupHeld', at, held };
+        }
+        // -1: the stratum has no collector yet, but one may join later.
+        const held = { stratum: indexOfStratum(groups.strata, label), label, reason: asked, by, at };
+        return { kind: 'strataHeld', at, strata: [held] };
+      };
+      const view = await stopRollout(parts, subject.rolloutId, by, factOf);
+      const did = view !== undefined && factOf(view) !== undefined;
+      if (did) await auditStratum(parts, 'stratum.held', subject, { by, reason, at });
+      return did;
+    }
+    default:
+      return subject satisfies never;
+  }
+}
+
+async function releaseOne(
+  parts: OperationsParts,
+  subject: HeldSubject,
+  { by, reason }: HoldRequest,
+): Promise<boolean> {
+  const at = parts.clock.now();
+  switch (subject.kind) {
+    case 'build': {
+      if ((await parts.register.releaseBuild(subject.build)) === 'unchanged') return false;
+      await audit(parts, { at, event: 'build.released', subject: subject.build, by, reason });
+      return true;
+    }
+    case 'collector': {
+      const { collectorId } = subject;
+      if ((await parts.register.releaseCollector(collectorId)) === 'unchanged') return false;
+      await audit(parts, { at, event: 'collector.released', subject: String(collectorId), by, reason });
+      return true;
+    }
+    case 'stratum': {
+      let did = false;
+      await changeRollout(parts, subject.rolloutId, by, (view) => {
+        const held = view.rollout.strata.held.find(({ label }) => label === subject.label);
+        did = held !== undefined;
+        if (held === undefined) return undefined;
+        const asked = { kind: 'asked', by, words: reason } as const;
+        const { stratum, label } = held;
+        return { kind: 'stratumReleased', at, stratum, label, reason: asked, view };
+      });
+      if (did) await auditStratum(parts, 'stratum.released', subject, { by, reason, at });
+      return did;
+    }
+    default:
+      return subject satisfies never;
+  }
+}
+
+async function auditStratum(
+  { register }: OperationsParts,
+  event: 'stratum.held' | 'stratum.released',
+  { label, rolloutId }: Extract<HeldSubject, { kind: 'stratum' }>,
+  words: Pick<HoldRequest, 'by' | 'reason'> & { readonly at: number },
+): Promise<void> {
+  await register.audit({ event, subject: `${label} of ${rolloutId}`, ...words });
+}
+
+function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {
+  const isStoppable = rollout.state === 'running' || rollout.hold?.heldFor !== undefined;
+  if (!isStoppable || buildHold === null) return undefined;
+  const { build, reason } = buildHold;
+  return { kind: 'held', at, reason: { kind: 'buildHeld', build, reason } } as const;
+}
+
+/** Withdraws the collector from every rollout in which it has not started. Running upgrades are watched to their end (P5). */
+async function withdraw(parts: OperationsParts, collectorId: number, reason: UpgradeReason): Promise<void> {
+  for (const rolloutId of await parts.store.activeRolloutIds(await parts.claims.names())) {
+    const rollout = await parts.store.loadRollout(rolloutId);
+    const { upgrades, unreadable } = await parts.store.loadUpgrades(rolloutId, [collectorId]);
+    // An upgrade with an unreadable record starts nothing, and its state is unknown.
+    if (unreadable.length > 0) await waitForLeavingCreates(parts, rolloutId);
+    const [upgrade] = upgrades;
+    if (rollout === undefined || upgrade === undefined) continue;
+    const fact: UpgradeFact = { kind: 'withdrawn', at: parts.clock.now(), reason };
+    await recordFact(parts, rollout, upgrade, fact);
+    if (upgrade.progress.state === 'starting' || upgrade.progress.state === 'queued')
+      await waitForLeavingCreates(parts, rolloutId);
+  }
+}
+
+async function audit(parts: OperationsParts, entry: HoldEntry): Promise<void> {
+  await parts.register.audit(entry);
+  parts.sink.note(entry);
+  parts.wakeUps.wake();
+}

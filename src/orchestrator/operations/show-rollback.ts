@@ -1,0 +1,51 @@
+import type { RolloutView } from '../../rollout/model/rollout.ts';
+import { isEnd, mayHaveBuild, upgradeStates } from '../../rollout/model/upgrade.ts';
+import { previewRest, previewRollback } from '../../rollout/status/preview-rollback.ts';
+import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
+import { judgeVerb, type VerbJudgement } from '../../rollout/verbs/judge-verb.ts';
+import { divideUpgraded } from '../lead/roll-back.ts';
+import { listUpgradesIn, loadRolloutSummary } from '../records/read-records.ts';
+import type { ApprovePlanParts } from './approve-plan.ts';
+import type { RollbackPreviewResult } from './operations.ts';
+
+type ShowResult =
+  | Exclude<RollbackPreviewResult, { readonly kind: 'refused' }>
+  | Extract<VerbJudgement, { readonly kind: 'refused' }>;
+
+// An operator waits for the preview, perhaps to stop a bad build.
+const answerWithinMs = 5_000;
+
+/**
+ * Shows what a rollback would do now, from the records and the offered builds. Reading the whole inventory would delay an
+ * operator who wants to stop a bad build. For a running rollback it shows the remaining work.
+ */
+export async function showRollback(parts: ApprovePlanParts, rolloutId: string): Promise<ShowResult> {
+  const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
+  if (view === undefined) return { kind: 'unknownRollout' };
+  const { startedAs } = view.rollout.rollback;
+  const rollback =
+    startedAs === null ? undefined : await loadRolloutSummary(parts, startedAs, parts.clock.now());
+  return previewOf(parts, rollback ?? view);
+}
+
+async function previewOf(parts: ApprovePlanParts, view: RolloutView): Promise<ShowResult> {
+  const { store, clock } = parts;
+  const { rollout } = view;
+  const judgement = judgeVerb(view, { verb: 'rollback', now: true }, { by: '', reason: '', at: clock.now() });
+  if (judgement.kind === 'refused') return judgement;
+  if (rollout.kind === 'rollback') {
+    const openStates = upgradeStates.filter((state) => !isEnd(state));
+    const open = await listUpgradesIn(store, rollout.id, openStates);
+    const preview = previewRest(view, [...open.values()], clock.now());
+    return { kind: 'shown', preview, left: view.rollout.rollback.leftBehind };
+  }
+  const builds = await parts.fleet.listBuilds(AbortSignal.timeout(answerWithinMs));
+  if (!builds.ok) {
+    const reason = `the builds on offer are unknown: ${describeFailure(builds.failure)}`;
+    return { kind: 'unavailable', reason };
+  }
+  const upgrades = await listUpgradesIn(store, rollout.id, upgradeStates.filter(mayHaveBuild));
+  const context = { policy: rollout.policy.name, builds: builds.value };
+  const parted = await divideUpgraded(parts, [...upgrades.values()], context);
+  return { kind: 'shown', preview: previewRollback(view, parted, clock.now()), left: parted.left };
+}

@@ -1,0 +1,60 @@
+import { formatDuration } from '../../base/time.ts';
+import type { Selector } from '../../rollout/model/policy.ts';
+import type { Disturbance } from '../world/virtual-budget.ts';
+import type { Approval, Break, WhatIf } from '../world/what-if.ts';
+import { clockText, type ShownRehearsal } from './rehearsal-text.ts';
+
+/** What a rehearsal does not simulate. */
+export const notPlayedText = 'late joiners, collectors that leave, other policies';
+
+/** The assumptions of the rehearsal: about upgrades, the build, the service, gates and people. */
+export function assumedText(result: ShownRehearsal): string {
+  const { whatIf } = result;
+  const gates = Object.entries(whatIf.gates).filter(([, word]) => word !== 'pass');
+  return [
+    courseText(whatIf),
+    ...whatIf.breaks.map(breakText),
+    ...whatIf.disturbances.map((each) => disturbanceText(each, result)),
+    ...gates.map(([name, word]) => `gate ${name}: ${word}`),
+    ...(whatIf.approval.kind === 'atOnce' ? [] : [approvalText(whatIf.approval)]),
+  ].join('; ');
+}
+
+function courseText({ durations, failures }: WhatIf): string {
+  const { medianMs, p95Ms } = durations;
+  return `an upgrade takes ${formatDuration(medianMs)} (p95 ${formatDuration(p95Ms)}); ${percent(failures.once)} fail once, ${percent(failures.always)} always`;
+}
+
+function breakText({ match, share, how, afterMs }: Break): string {
+  const whom = match === undefined ? 'the collectors' : matchText(match);
+  const what = {
+    fails: 'fail',
+    neverReturns: 'never return',
+    dies: `die ${formatDuration(afterMs)} after the upgrade`,
+  }[how];
+  return `${share >= 1 ? 'all' : percent(share)} of ${whom} ${what}`;
+}
+
+/** `osName=Windows*, fields.rack=r7` */
+function matchText({ fields = {}, ...keys }: Selector): string {
+  const all = [
+    ...Object.entries(keys),
+    ...Object.entries(fields).map(([name, values]) => [`fields.${name}`, values] as const),
+  ];
+  return all.map(([key, values]) => `${key}=${[values].flat().join('|')}`).join(', ');
+}
+
+function disturbanceText({ from, to, requestsPerSecond }: Disturbance, result: ShownRehearsal): string {
+  const what = requestsPerSecond === 0 ? 'no answer' : `${requestsPerSecond} requests/s`;
+  return `${what} from ${clockText(from, result)} to ${clockText(to, result)}`;
+}
+
+function approvalText(approval: Exclude<Approval, { kind: 'atOnce' }>): string {
+  if (approval.kind === 'never') return 'nobody approves';
+  const twoDigits = (value: number) => String(value).padStart(2, '0');
+  return `approval at ${twoDigits(Math.floor(approval.minute / 60))}:${twoDigits(approval.minute % 60)}`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1_000) / 10}%`;
+}

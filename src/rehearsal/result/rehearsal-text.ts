@@ -1,0 +1,108 @@
+import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
+import { dayMs, findTimeZone, utc } from '../../base/time-zone.ts';
+import { counted, stateText } from '../../rollout/messages/sentences.ts';
+import type { WhatIf } from '../world/what-if.ts';
+import { settledWithin } from './is-settled.ts';
+import type { Range, Rehearsal, RehearsedEnd, RehearsedWave, WaveInstants } from './rehearsal.ts';
+
+/** A rehearsed variant of the policy. */
+export interface RehearsedVariant {
+  readonly name: string;
+  readonly rehearsal: Rehearsal;
+}
+
+/** Everything that is shown of a rehearsal. */
+export interface ShownRehearsal {
+  readonly policy: string;
+  readonly timeZone: string;
+  readonly targetBuild: string;
+  readonly whatIf: WhatIf;
+  /** The requested number. Fewer are simulated when more would show nothing new. */
+  readonly seedsAsked: number;
+  readonly rehearsal: Rehearsal;
+  /** The unchanged policy first, all with the same seeds; empty when no collector was harmed. */
+  readonly variants: readonly RehearsedVariant[];
+}
+
+/** `median 12, p95 30, worst 41`. */
+function rangeText({ median, p95, worst }: Range, write = String as (value: number) => string): string {
+  return `median ${write(median)}, p95 ${write(p95)}, worst ${write(worst)}`;
+}
+
+/** `200 seeds`, or why fewer than requested were simulated. */
+export function seedsText({ seedsAsked, rehearsal: { seeds } }: ShownRehearsal): string {
+  if (seeds === seedsAsked) return counted(seeds, 'seed');
+  const percent = settledWithin * 100;
+  return `${seeds} of ${seedsAsked} seeds: all end for one reason, and medians and percentiles are known to ${percent}%`;
+}
+
+/** `02:15`, or `+1d 02:15` on a later day than the start, in the policy's time zone. */
+export function clockText(at: EpochMs, { timeZone, rehearsal }: ShownRehearsal): string {
+  const zone = findTimeZone(timeZone) ?? utc;
+  const local = zone.localOf(at);
+  const days = Math.floor(local / dayMs) - Math.floor(zone.localOf(rehearsal.beganAt) / dayMs);
+  const time = new Date(local).toISOString().slice(11, 16);
+  return days === 0 ? time : `+${days}d ${time}`;
+}
+
+/** When a wave opened or passed: `02:15 to 02:40`, with the share of seeds that reached it if not all did. */
+function instantText({ seeds, afterMs }: WaveInstants, result: ShownRehearsal): string {
+  if (afterMs === null) return 'never';
+  const clock = (ms: DurationMs) => clockText(result.rehearsal.beganAt + ms, result);
+  const [from, to] = [clock(afterMs.p5), clock(afterMs.p95)];
+  const words = from === to ? from : `${from} to ${to}`;
+  return seeds === result.rehearsal.seeds ? words : `${words} (${percentText(seeds, result)})`;
+}
+
+export function waveRow(wave: RehearsedWave, result: ShownRehearsal): readonly string[] {
+  return [wave.name, String(wave.size), instantText(wave.opened, result), instantText(wave.passed, result)];
+}
+
+/** `held in 40 % of the seeds: wave canary: 1 failure, 0 allowed`. */
+export function endText({ state, reason, seeds }: RehearsedEnd, result: ShownRehearsal): string {
+  const name = state === 'running' ? 'rests with a wave open' : stateText(state);
+  return `${name} in ${percentText(seeds, result)} of the seeds: ${reason}`;
+}
+
+export function figureRows(result: ShownRehearsal): ReadonlyArray<readonly [string, string]> {
+  const { rehearsal } = result;
+  const percent = (value: number) => `${value}%`;
+  return [
+    ['harmed', harmedText(rehearsal)],
+    ['others done', rangeText(rehearsal.othersDone, percent)],
+    ['others failed', rangeText(rehearsal.othersFailed)],
+    ...(rehearsal.rolledBack.worst === 0 ? [] : [['rolled back', rangeText(rehearsal.rolledBack)] as const]),
+    ['took', rangeText(rehearsal.tookMs, formatDuration)],
+    ['end', rangeText(rehearsal.tookMs, (ms) => clockText(rehearsal.beganAt + ms, result))],
+    ['requests', rangeText(rehearsal.requests)],
+  ];
+}
+
+function harmedText({ harmed, broken }: Rehearsal): string {
+  if (broken.worst === 0) return 'none, because the build is assumed to break no collector';
+  return `${rangeText(harmed)} of ${broken.median} that the build breaks`;
+}
+
+export const variantColumns = ['policy', 'harmed', 'p95', 'others done', 'took'] as const;
+
+/** The unchanged policy, then the others by the number of harmed collectors. */
+export function variantRows({
+  variants: [asItIs, ...others],
+}: ShownRehearsal): ReadonlyArray<readonly string[]> {
+  if (asItIs === undefined) return [];
+  const byHarm = others.toSorted(
+    ({ rehearsal: a }, { rehearsal: b }) =>
+      a.harmed.median - b.harmed.median || a.harmed.p95 - b.harmed.p95 || a.tookMs.median - b.tookMs.median,
+  );
+  return [asItIs, ...byHarm].map(({ name, rehearsal: { harmed, othersDone, tookMs } }) => [
+    name,
+    String(harmed.median),
+    String(harmed.p95),
+    `${othersDone.median}%`,
+    formatDuration(tookMs.median),
+  ]);
+}
+
+function percentText(seeds: number, { rehearsal }: ShownRehearsal): string {
+  return `${Math.round((seeds / rehearsal.seeds) * 1_000) / 10}%`;
+}

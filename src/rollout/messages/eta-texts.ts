@@ -1,0 +1,63 @@
+import { type EpochMs, formatDuration } from '../../base/time.ts';
+import { dayMs } from '../../base/time-zone.ts';
+import type { EtaUnknownReason } from '../../base/vocabulary.ts';
+import type { Eta } from '../../contract/admin/rollout-status.ts';
+
+/** Why the end of a rollout is unknown. */
+const etaUnknownText: Readonly<Record<EtaUnknownReason, string>> = {
+  account: 'this daemon may not work on its account',
+  collectors: 'it waits for deferred collectors',
+  ending: 'running upgrades are watched to their end',
+  held: 'it is held',
+  newerVersion: 'a newer upwave wrote it',
+  inventory: 'the inventory is not plausible',
+  noWindow: 'its windows have no room for it',
+  paused: 'it is paused',
+  policyMissing: 'its policy is not in the config',
+  rollingBack: 'it is rolling back',
+  serviceDown: 'the service is down',
+  windowTooShort:
+    'nothing can start: no window is open as long as an upgrade takes, by `upgrade.expect` or by those before. Widen `windows`',
+};
+
+type ShowAt = (at: EpochMs) => string;
+
+/** When a rollout is expected to end. An instant is named only where the end needs no person. */
+export function etaText(eta: Eta, showAt: ShowAt): string {
+  switch (eta.kind) {
+    case 'at':
+      return `about ${showAt(eta.at)} ${figureText(eta)}`;
+    case 'afterApproval': {
+      const words = `${formatDuration(eta.durationMs)} ${figureText(eta)}`;
+      if (eta.approvalAt === null) return `after approval: ${words}`;
+      return `approval due ${showAt(eta.approvalAt)}, then ${words}`;
+    }
+    case 'atTheLatest':
+      return eta.othersAt === null
+        ? `at the latest ${showAt(eta.at)}`
+        : `about ${showAt(eta.othersAt)}, deferred collectors at the latest ${showAt(eta.at)}`;
+    default:
+      return `unknown: ${etaUnknownText[eta.reason]}`;
+  }
+}
+
+/** The short form, which may follow other words. */
+export function shortEtaText(eta: Eta, now: EpochMs, showAt: ShowAt): string {
+  switch (eta.kind) {
+    case 'at': {
+      const leftMs = Math.max(1_000, eta.at - now);
+      const at = leftMs > dayMs ? `, ${showAt(eta.at)}` : '';
+      return `done in about ${formatDuration(leftMs)}${at}`;
+    }
+    case 'afterApproval':
+      return `${formatDuration(eta.durationMs)} after ${eta.approvalAt === null ? '' : 'a later '}approval`;
+    case 'atTheLatest':
+      return `done at the latest ${showAt(eta.at)}`;
+    default:
+      return `end unknown: ${etaUnknownText[eta.reason]}`;
+  }
+}
+
+function figureText({ plusMinusMs, requests }: Extract<Eta, { readonly requests: number }>): string {
+  return `(±${formatDuration(plusMinusMs)}), ${requests} requests`;
+}

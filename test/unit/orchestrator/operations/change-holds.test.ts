@@ -1,0 +1,182 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  holdSubjects,
+  listHolds,
+  releaseSubjects,
+} from '../../../../src/orchestrator/operations/change-holds.ts';
+import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
+import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
+import { holdNoteText, unknownSubjectText } from '../../../../src/rollout/messages/hold-command-notes.ts';
+import { aFleetService } from '../../../support/builders/service-builders.ts';
+import {
+  anUpgrade,
+  aPolicy,
+  aRollout,
+  askedFor,
+  type RolloutChanges,
+  someGroups,
+  startedAt as t,
+  targetBuild,
+} from '../../../support/builders.ts';
+import { aHouse, answering, away, failing, freeze, save } from '../../../support/house.ts';
+
+const by = { by: 'bob', reason: 'stop' };
+const groups = someGroups({
+  strata: ['Linux / amd64', 'Windows / amd64'].map((label) => ({ label, sizes: [5] })),
+});
+
+let house: Awaited<ReturnType<typeof aHouse>>;
+beforeEach(async () => {
+  house = await aHouse({ rollout: null, fleet: { findCollector: answering(undefined) } });
+});
+const holdOf = (subject: string, findCollector?: FleetService['findCollector']) => {
+  const { parts } = house;
+  const fleet = findCollector === undefined ? parts.fleet : aFleetService({ findCollector });
+  return holdSubjects({ ...parts, fleet }, { subject, ...by });
+};
+const releaseOf = (subject: string) => releaseSubjects(house.parts, { subject, ...by });
+const begin = async (changes: RolloutChanges = {}, names: readonly string[] = ['web-1']) => {
+  const rollout = aRollout({ policy: aPolicy({ spreadBy: ['osName', 'osArch'] }), ...changes });
+  const upgrades = names.map((collectorName, index) =>
+    anUpgrade({ state: 'pending' }, { collectorName, collectorId: 100 + index }),
+  );
+  await freeze(house.store, rollout, upgrades, groups);
+  return rollout;
+};
+
+describe('hold of a build', () => {
+  it.each([
+    ['a running rollout', {}],
+    // That hold would end by itself.
+    [
+      'a rollout that is held for missing evidence',
+      { state: 'held', hold: { heldFor: { kind: 'evidence', wave: 0 } } },
+    ],
+  ] as const)(
+    'stops %s, also when the build is held already: the daemon that held it may have died (P4)',
+    async (_, changes) => {
+      const { register, now } = house;
+      await begin(changes);
+      await register.holdBuild({ build: targetBuild, by: 'ann', reason: 'it crashes', at: t });
+      const subject = { kind: 'build', build: targetBuild };
+      expect(await holdOf(targetBuild)).toMatchObject({ kind: 'done', subject });
+      const reason = { kind: 'buildHeld', reason: 'it crashes' };
+      expect(await now()).toMatchObject({ state: 'held', reason });
+      expect((await now()).hold?.heldFor).toBeUndefined();
+      expect(await register.readAudit(5)).toEqual([]);
+      expect(await holdOf(targetBuild)).toMatchObject({ kind: 'unchanged' });
+    },
+  );
+
+  it('that is not on offer is done, and names similar builds on offer', async () => {
+    await house.register.firstSeen(['19.441-2', '19.455-2', '20.500-1'], t);
+    const note = { kind: 'buildNotOffered', seenAt: t, nearest: ['19.455-2', '19.441-2'] } as const;
+    expect(await holdOf('19.455-22')).toMatchObject({ kind: 'done', note });
+    expect((await house.register.holds()).builds.map(({ build }) => build)).toEqual(['19.455-22']);
+    const seenAt = new Date(t).toISOString();
+    expect(holdNoteText(note)).toBe(
+      `the service did not offer this build at the last scan (${seenAt}); did you mean "19.455-2", "19.441-2"?`,
+    );
+  });
+
+  it('that is on offer, or before any scan, has no note', async () => {
+    expect(await holdOf('19.455-2')).not.toHaveProperty('note');
+    await house.register.firstSeen(['19.455-2'], t);
+    expect(await holdOf('19.455-2')).not.toHaveProperty('note');
+  });
+});
+
+describe('hold of a collector', () => {
+  it('that the service does not know is done by its id, with a note', async () => {
+    expect(await holdOf('4711')).toMatchObject({
+      kind: 'done',
+      subject: { kind: 'collector', collectorId: 4711 },
+      note: { kind: 'collectorUnknown' },
+    });
+    expect(await releaseOf('4711')).toMatchObject({ kind: 'done' });
+  });
+
+  it('whose name is unknown is refused, and names similar ones', async () => {
+    await begin({}, ['svr-12', 'svr-21', 'web-1.example.com', 'db']);
+    expect(await holdOf('svr-22')).toEqual({
+      kind: 'unknown',
+      why: { kind: 'unknown', subject: 'svr-22', nearest: ['svr-12', 'svr-21'] },
+    });
+    const why = { kind: 'unknown', subject: 'WEB-1', nearest: ['web-1.example.com'] } as const;
+    expect(await holdOf('WEB-1')).toEqual({ kind: 'unknown', why });
+    expect(unknownSubjectText(why)).toMatch(/^WEB-1 is not a build.*; did you mean "web-1\.example\.com"\?$/);
+  });
+
+  it('keeps its name, and can be released by it when no plan has it any more', async () => {
+    await begin({}, ['svr-12']);
+    await holdOf('100');
+    const { collectors } = await listHolds(house.parts);
+    expect(collectors).toEqual([{ collectorId: 100, name: 'svr-12', ...by, at: t }]);
+    const parts = { ...house.parts, store: makeMemoryRolloutStore() };
+    expect(await releaseSubjects(parts, { subject: 'svr-12', ...by })).toMatchObject({ kind: 'done' });
+  });
+});
+
+describe('a stratum', () => {
+  it('without a collector in the plan is held for late joiners, and similar strata are named', async () => {
+    const { id } = await begin();
+    expect(await holdOf('linux/amd46')).toMatchObject({
+      kind: 'done',
+      subject: { kind: 'stratum', label: 'linux / amd46', rolloutId: id },
+      note: { kind: 'stratumEmpty', nearest: ['Linux / amd64'] },
+    });
+    expect((await house.now()).strata.held).toMatchObject([{ stratum: -1, label: 'linux / amd46' }]);
+    expect(await holdOf('Linux / AMD46')).toMatchObject({ kind: 'unchanged' });
+    // Also while the service can't say whether a collector is called that.
+    expect(await holdOf('AIX / power', failing(away))).toMatchObject({ kind: 'done' });
+  });
+
+  it('whose label does not have the keys of spreadBy is refused', async () => {
+    await begin();
+    expect(await holdOf('Linux / amd64 / 19.441-2')).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('that is still held after its rollout has ended is listed, and can be released', async () => {
+    const label = 'Windows / amd64';
+    const word = { reason: askedFor('3 of 3 failed'), by: 'daemon', at: t };
+    const rollout = await begin({ strata: { held: [{ stratum: 1, label, ...word }] } });
+    await save(house.store, rollout, { state: 'aborted', endedAt: t });
+    const strata = async () => (await listHolds(house.parts)).strata;
+
+    const rolloutId = rollout.id;
+    expect(await strata()).toEqual([
+      { policy: 'production', rolloutId, isEnded: true, label, ...word, reason: '3 of 3 failed' },
+    ]);
+    // Nothing of an ended rollout could start.
+    expect(await holdOf('Linux / amd64')).toMatchObject({ kind: 'unknown' });
+    expect(await releaseOf(label)).toMatchObject({
+      kind: 'done',
+      subject: { kind: 'stratum', label, rolloutId },
+      note: { kind: 'rolloutEnded' },
+    });
+    expect(await strata()).toEqual([]);
+    expect(await house.now()).toMatchObject({ state: 'aborted', endedAt: t, strata: { held: [] } });
+  });
+});
+
+describe('a hold that a daemon with another config carries out', () => {
+  const elsewhere = (subject: string) =>
+    holdSubjects({ ...house.parts, policies: ['renamed'] }, { subject, ...by });
+
+  it.each(['Linux / amd64', targetBuild])(
+    'applies to rollouts of policies that it lacks: %s (P4)',
+    async (subject) => {
+      await begin();
+      expect(await elsewhere(subject)).toMatchObject({ kind: 'done' });
+      const { state, strata } = await house.now();
+      expect([state === 'held', strata.held.length > 0]).toContain(true);
+    },
+  );
+
+  it('withdraws the collector from them (P4)', async () => {
+    const { id } = await begin();
+    expect(await elsewhere('web-1')).toMatchObject({ kind: 'done', subject: { collectorId: 100 } });
+    const [upgrade] = (await house.store.loadUpgrades(id, [100])).upgrades;
+    expect(upgrade?.progress).toMatchObject({ state: 'withdrawn' });
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
+import { assumedText } from '../../../src/rehearsal/result/assumed-text.ts';
+import { summarizeSeeds } from '../../../src/rehearsal/result/rehearsal.ts';
+import {
+  figureRows,
+  type ShownRehearsal,
+  seedsText,
+  variantRows,
+} from '../../../src/rehearsal/result/rehearsal-text.ts';
+import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
+import { aSeedResult, aWhatIf } from '../../support/builders/rehearsal-builders.ts';
+import { startedAt } from '../../support/builders.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+const calm = aWhatIf({
+  durations: { medianMs: 5 * minute, p95Ms: 20 * minute },
+  failures: { once: 0.03, always: 0.005 },
+});
+const rehearsed = (changes: Partial<SeedResult> = {}) => summarizeSeeds([aSeedResult(changes)], startedAt);
+
+function aShown(changes: Partial<ShownRehearsal>): ShownRehearsal {
+  const of = { policy: 'production', timeZone: 'UTC', targetBuild: '19.540-2', whatIf: calm, seedsAsked: 1 };
+  return { ...of, rehearsal: rehearsed(), variants: [], ...changes };
+}
+
+describe('the words of a rehearsal', () => {
+  it('name all that was assumed of the build, the service, gates and people', () => {
+    const whatIf: WhatIf = {
+      ...calm,
+      breaks: [
+        { match: { osName: ['Windows*'] }, share: 0.4, how: 'neverReturns', afterMs: 0 },
+        { match: { fields: { rack: ['r7', 'r8'] } }, share: 1, how: 'dies', afterMs: 4 * hour },
+        { share: 0.005, how: 'fails', afterMs: 0 },
+      ],
+      disturbances: [
+        { from: startedAt + 2 * hour, to: startedAt + 4 * hour, requestsPerSecond: 0 },
+        { from: startedAt + 5 * hour, to: startedAt + 6 * hour, requestsPerSecond: 0.5 },
+      ],
+      gates: { 'go-live': 'hold', metrics: 'pass' },
+      approval: { kind: 'at', minute: 8 * 60 + 5, timeZone: 'UTC' },
+    };
+    expect(assumedText(aShown({ whatIf })).split('; ')).toEqual([
+      'an upgrade takes 5m (p95 20m)',
+      '3% fail once, 0.5% always',
+      '40% of osName=Windows* never return',
+      'all of fields.rack=r7|r8 die 4h after the upgrade',
+      '0.5% of the collectors fail',
+      'no answer from 23:00 to +1d 01:00',
+      '0.5 requests/s from +1d 02:00 to +1d 03:00',
+      'gate go-live: hold',
+      'approval at 08:05',
+    ]);
+    expect(assumedText(aShown({ whatIf: { ...calm, approval: { kind: 'never' } } }))).toMatch(
+      /; nobody approves$/,
+    );
+  });
+
+  it('show that fewer seeds than requested were played, and why', () => {
+    expect(seedsText(aShown({}))).toBe('1 seed');
+    expect(seedsText(aShown({ seedsAsked: 200 }))).toBe(
+      '1 of 200 seeds: all end for one reason, and medians and percentiles are known to 2%',
+    );
+  });
+
+  it('show what a rollback rolled back', () => {
+    const rows = (shown: ShownRehearsal) => Object.fromEntries(figureRows(shown));
+    expect(rows(aShown({}))).toMatchObject({
+      harmed: 'none, because the build is assumed to break no collector',
+    });
+    expect(rows(aShown({}))).not.toHaveProperty('rolled back');
+    const rehearsal = rehearsed({ state: 'rolledBack', broken: 10, harmed: 2, rolledBack: 7 });
+    expect(rows(aShown({ rehearsal }))).toMatchObject({
+      harmed: 'median 2, p95 2, worst 2 of 10 that the build breaks',
+      'rolled back': 'median 7, p95 7, worst 7',
+    });
+  });
+
+  it('show the policy as it is, then the variants that harm the fewest', () => {
+    const variants = [
+      { name: 'as it is', rehearsal: rehearsed({ harmed: 5 }) },
+      { name: 'slow', rehearsal: rehearsed({ harmed: 2, tookMs: 3 * hour }) },
+      { name: 'worse', rehearsal: rehearsed({ harmed: 9 }) },
+      { name: 'quick', rehearsal: rehearsed({ harmed: 2 }) },
+    ];
+    expect(variantRows(aShown({ variants })).map(([name]) => name)).toEqual([
+      'as it is',
+      'quick',
+      'slow',
+      'worse',
+    ]);
+  });
+});

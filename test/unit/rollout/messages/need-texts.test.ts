@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
+import { dueText, needText } from '../../../../src/rollout/messages/need-texts.ts';
+import { startedAt } from '../../../support/builders.ts';
+import { aRolloutStatus } from '../../../support/fake-operations.ts';
+
+const buildHold = { build: '19.536-4', by: 'alice', reason: 'crashes', at: startedAt };
+
+describe('what a rollout needs from a person', () => {
+  it.each<[RolloutStatus['headline']['kind'], Partial<RolloutStatus>, string, string]>([
+    ['needsApproval', { state: 'awaitingApproval' }, 'approve the plan', 'Check plan 7f3a first.'],
+    [
+      'needsApproval',
+      { state: 'awaitingApproval', buildHold },
+      'its build is held',
+      'Release build 19.536-4 and approve plan 7f3a, or abort.',
+    ],
+    [
+      'held',
+      { state: 'held', reason: 'too many failures', verbs: ['resume', 'abort'] },
+      'it is held',
+      'Too many failures. Check the cause, then resume or abort.',
+    ],
+    ['paused', { reason: 'lunch' }, 'it is paused', 'Lunch. Resume it to continue.'],
+    ['newerVersion', {}, 'a newer upwave wrote it', 'Upgrade this daemon.'],
+    ['otherAccount', {}, 'it belongs to another account', 'Check the access id in the config.'],
+    ['policyMissing', {}, 'its policy is missing', 'Put production back into the config, or abort.'],
+    [
+      'rollingBack',
+      { rollbackId: 'production-2' },
+      'its rollback waits',
+      'production-2 has stopped and needs you.',
+    ],
+  ])('is named in a few words, and with what to do about it: %s %o', (kind, changes, due, advice) => {
+    const status = { ...aRolloutStatus(), ...changes, headline: { kind, needsPerson: true } };
+    expect(dueText(status)).toBe(due);
+    expect(needText(status)).toBe(`${due.charAt(0).toUpperCase()}${due.slice(1)}. ${advice}`);
+  });
+});
