@@ -46,7 +46,7 @@ export async function followRollout(
     const config = parts.rollouts.find(({ name }) => name === policy);
     if (before === undefined || config === undefined) return undefined;
     // In another account, the policy of this name is a different one (P5).
-    const account = await parts.accounts?.statusOf(before);
+    const account = await parts.accounts.statusOf(before);
     if (isForeign(account)) return undefined;
     const current = withCurrentLimits(before, config);
     // Checked again after the record was read: a daemon reports a newer config before it writes by it.

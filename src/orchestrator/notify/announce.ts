@@ -14,9 +14,14 @@ import type { EventSink } from '../ports/event-sink.ts';
 import type { Announced, AnnouncedOf, NoticeQueue, Outbox } from '../ports/notifications.ts';
 import { lastGoodScan, latestScan, type ScanBook } from '../ports/scan-book.ts';
 import { loadCauses } from '../records/load-causes.ts';
-import { loadRolloutSummary, type ViewParts, withSharedAttribute } from '../records/read-records.ts';
+import {
+  loadRolloutSummary,
+  type SharedAttributeParts,
+  type ViewParts,
+  withSharedAttribute,
+} from '../records/read-records.ts';
 
-export interface AnnounceParts extends ViewParts {
+export interface AnnounceParts extends ViewParts, SharedAttributeParts {
   readonly scans: Pick<ScanBook, 'read'>;
   readonly outbox: Outbox;
   readonly queue: NoticeQueue;

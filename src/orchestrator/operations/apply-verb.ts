@@ -19,12 +19,10 @@ import type { VerbRequest } from './operations.ts';
 import { showRollback } from './preview-rollback.ts';
 
 export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
-  /** Default: every rollout belongs to this account. */
-  readonly accounts?: Accounts;
-  /** Default: no config is newer than the records. */
-  readonly configs?: FollowConfigsParts['configs'];
+  readonly accounts: Accounts;
+  readonly configs: FollowConfigsParts['configs'];
   /** The policies of the current config. */
-  readonly rollouts?: readonly Policy[];
+  readonly rollouts: readonly Policy[];
 }
 
 /** Makes the function that applies a verb: it checks the current state, saves the change, and returns once it is in force. */
@@ -129,7 +127,7 @@ async function refuseForeign(
   rollout: Rollout,
   { verb }: VerbRequest,
 ): Promise<Refusal | undefined> {
-  if (accounts === undefined || verbTraits[verb].forForeign) return undefined;
+  if (verbTraits[verb].forForeign) return undefined;
   const account = await accounts.settle(rollout);
   return isForeign(account) ? { kind: 'foreign', account } : undefined;
 }
@@ -151,9 +149,7 @@ async function refuseReopening(
 
 /** An ended rollout follows no config. Before it is reopened, it gets the current windows and limits (P7). */
 async function adoptLimits(parts: ApplyVerbParts, { id, policy }: Rollout): Promise<void> {
-  const { configs, rollouts } = parts;
-  if (configs === undefined || rollouts === undefined) return;
-  await followRollout({ ...parts, configs, rollouts }, { policy: policy.name, rolloutId: id, by: 'daemon' });
+  await followRollout(parts, { policy: policy.name, rolloutId: id, by: 'daemon' });
 }
 
 /** Reads the fleet again, but only for the plan that waits for approval. `judgeVerb` refuses any other plan. */

@@ -35,7 +35,7 @@ export async function listWatched(
   }: {
     readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadView' | 'listDue'>;
     readonly policies: readonly string[];
-    readonly accounts?: Pick<Accounts, 'statusOf'>;
+    readonly accounts: Pick<Accounts, 'statusOf'>;
   },
   now: EpochMs,
 ): Promise<Watched> {
@@ -47,7 +47,7 @@ export async function listWatched(
     if (view === undefined || view.rollout.unreadable?.kind === 'newer') continue;
     const { rollout } = view;
     // In this account their ids belong to other collectors.
-    if (accounts !== undefined && (await accounts.statusOf(rollout)).kind !== 'own') continue;
+    if ((await accounts.statusOf(rollout)).kind !== 'own') continue;
     rollouts.push(rollout);
     const upgrades = await store.listDue(rolloutId, upgradesMax);
     for (const upgrade of upgrades) {

@@ -5,6 +5,7 @@ import { makeRedisConnection } from '../../../src/redis/connection/connection.ts
 import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
 import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
 import { decide } from '../../../src/rollout/decision/decide.ts';
+import { quietView } from '../../support/quiet-parts.ts';
 import { startProcess } from '../../support/redis/start-test-redis.ts';
 import { until } from '../../support/until.ts';
 import { type DaemonProcess, type LogLine, startDaemon } from '../processes/daemon-process.ts';
@@ -121,6 +122,7 @@ async function measureReads(
   const pending = collectors.at(-1);
   const [of = { keyPrefix }] = accounts.filter(({ policy }) => policy === status.policy);
   const parts = {
+    ...quietView,
     store: makeRedisRolloutStore({ commands, keyPrefix: of.keyPrefix }),
     register: makeRedisFleetRegister({ commands, keyPrefix: of.keyPrefix }),
   };

@@ -9,6 +9,7 @@ import { freezeInSteps } from '../../../src/rollout/planning/freeze-plan.ts';
 import { planInSteps } from '../../../src/rollout/planning/plan.ts';
 import { describeRollout } from '../../../src/rollout/status/status.ts';
 import { anApiBudgetStatus } from '../../support/builders.ts';
+import { quietView } from '../../support/quiet-parts.ts';
 import { answerParent, startChild } from '../processes/child-process.ts';
 import { quantile } from '../quantile.ts';
 import { benchPolicy, makeFleet } from './plan-inputs.ts';
@@ -71,7 +72,7 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
   for (let look = 0; look < statusLooks; look += 1) {
     const from = performance.now();
     const now = Date.now();
-    const view = await loadRolloutSummary({ store, register }, id, now);
+    const view = await loadRolloutSummary({ store, register, ...quietView }, id, now);
     if (view !== undefined) planned = describeRollout(view, now, anApiBudgetStatus()).counts.pending;
     looks.push(performance.now() - from);
   }

@@ -77,6 +77,17 @@ const lookWhileLostMs = 3_000;
 // looks than all the rest.
 const turnMs = 120_000;
 
+/** As if every daemon had this config. */
+const agreed = {
+  check: async () => ({ kind: 'agreed', others: 0 }) as const,
+  versionOf: () => undefined,
+};
+
+const own = async () => ({ kind: 'own' }) as const;
+
+/** As if every rollout were of this account. */
+const allOwn = { statusOf: own, settle: own };
+
 export const requestsPerSecond = 1_000;
 
 export function makeDaemonModel(
@@ -137,6 +148,8 @@ export function makeDaemonModel(
       })();
     },
   };
+  // Nights model what is kept by the instant since which records are trusted alone.
+  const createsWait = () => undefined;
   const { account, accessKey } = process.host;
   const accounts = makeAccounts({
     store: port,
@@ -146,6 +159,7 @@ export function makeDaemonModel(
     sink,
     wakeUps,
     backgroundTasks,
+    createsWait,
     sleep: (forMs: number) => process.wait(forMs),
     readMark: async () => ({ origin: 'https://api.example', accessIdHash: accessIdHash(account, accessKey) }),
   });
@@ -154,6 +168,7 @@ export function makeDaemonModel(
     register: makeConfigRegisterPort(night, process, () => fileConfig),
     sink,
     clock: { now: process.clocks.wallNow },
+    followsSchedule: true,
   });
   const sharedAttributes = makeSharedAttributes();
   const policies = rollouts.map(({ name }) => name);
@@ -167,8 +182,9 @@ export function makeDaemonModel(
   };
   const trustedSince = () => clock.now() - (scheduler.now() - rejoinedAt());
   const partsOf = (context: PlantContext) => ({
-    ...(night.plant === 'olderConfigScans' ? {} : { configs }),
-    ...(night.plant === 'accountIgnored' ? {} : { accounts }),
+    configs: night.plant === 'olderConfigScans' ? { ...configs, ...agreed } : configs,
+    accounts: night.plant === 'accountIgnored' ? { ...accounts, ...allOwn } : accounts,
+    createsWait,
     ...planted(night.plant, context, { store: port, register: registerPort, fleet: fleetPort }),
     sharedAttributes,
     scans,
@@ -203,12 +219,11 @@ export function makeDaemonModel(
   const clockChecks =
     doubtsClocks(setup) && night.plant !== 'clocksTrusted'
       ? { isClockRight: process.isClockRight, compareClocks: process.compareClocks }
-      : { isClockRight: () => true };
+      : { isClockRight: () => true, compareClocks: async () => true };
   const stepParts = {
     ...partsOf('step'),
     ...clockChecks,
     observations,
-    // Nights model what is kept by the instant since which records are trusted alone.
     beginIntent: () => async () => true,
   };
   const partsOfSteps = new Map<string, StepParts>();
@@ -244,7 +259,7 @@ export function makeDaemonModel(
       },
     },
   });
-  const operations = makeOperations(partsOf('operator'));
+  const operations = makeOperations({ ...partsOf('operator'), installation: undefined });
   const scanParts = { ...partsOf('scan'), memory: night.memory, ...clockChecks };
 
   /** @returns when to look again at the latest */

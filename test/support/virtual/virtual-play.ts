@@ -21,6 +21,7 @@ import { greedyMakespan } from '../../bench/contest/greedy.ts';
 import { quantile } from '../../bench/quantile.ts';
 import { makeScheduler, type Scheduler } from '../../simulation/world/scheduler.ts';
 import { anApiBudgetStatus, aPolicy, aWaveRule, startedAt } from '../builders.ts';
+import { quietView } from '../quiet-parts.ts';
 import { makeVirtualClient, type ServiceLog, type VirtualWire } from './virtual-client.ts';
 
 export interface VirtualPlay {
@@ -164,6 +165,7 @@ function makeLoops(
   const jobs = makeVirtualJobs(scheduler, (job) => runStep(parts, job, never));
   const running = new Set<string>();
   const parts = {
+    ...quietView,
     ...{ store, register: of.register, fleet: of.fleet, clock, sleep },
     sink: {
       report: () => undefined,
