@@ -70,7 +70,7 @@ export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbac
     installation: config.installation,
     account: config.account,
     showsProcess: parts.isFirst,
-    policies,
+    policies: policies(),
     ...(parts.isConfigUnread !== undefined && { isConfigUnread: parts.isConfigUnread }),
     onStateRead: (error) =>
       sink.note(error === null ? { event: 'metrics.complete' } : { event: 'metrics.incomplete', error }),

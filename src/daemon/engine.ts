@@ -63,7 +63,7 @@ export function makeEngine(context: DaemonContext) {
     keyPrefix,
     followsSchedule,
     readAccount: async () => Object.values(await readMark()).join(' '),
-    own: nameConfigs(config.service.baseUrl, live.rollouts),
+    own: nameConfigs(config.service.baseUrl, live.rollouts()),
     readSettings: () => hashSettings(live.running()),
   });
   const names = makeQueueNames(keyPrefix);

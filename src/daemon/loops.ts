@@ -77,7 +77,7 @@ export function startLoops(context: DaemonContext, engine: Engine, hooks: LoopsH
   );
   let notifying: ReturnType<typeof startNotifying> | undefined;
   const notifyReceivers = (): void => {
-    if (parts.receivers.length > 0 && !stopping.aborted) notifying ??= startNotifying(parts, stopping);
+    if (parts.receivers().length > 0 && !stopping.aborted) notifying ??= startNotifying(parts, stopping);
   };
   notifyReceivers();
   const reporting = parts.reports?.keep(parts, stopping);

@@ -34,7 +34,7 @@ export const quietParts = {
   sleep: async () => undefined,
   answerWithinMs: 35_000,
   random: () => 0.5,
-  policies: ['production'],
+  policies: () => ['production'],
   claims: { names: async () => ['production', 'other'], isMissing: (_policy: string) => false },
   trustedSince: () => 0,
   beginIntent: () => async () => true,

@@ -22,7 +22,7 @@ export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
   readonly accounts: Accounts;
   readonly configs: FollowConfigsParts['configs'];
   /** The policies of the current config. */
-  readonly rollouts: readonly Policy[];
+  readonly rollouts: () => readonly Policy[];
 }
 
 /** Makes the function that applies a verb: it checks the current state, saves the change, and returns once it is in force. */

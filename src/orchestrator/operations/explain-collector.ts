@@ -87,7 +87,7 @@ async function explainFound(parts: OperationsParts, found: Found): Promise<Expla
   });
   // In parallel, like all reads below, because a person waits for them.
   const byPolicy = await Promise.all(
-    parts.rollouts.map(async (policy) => {
+    parts.rollouts().map(async (policy) => {
       const [records, active] = await Promise.all([
         loadRecords(parts, policy.name, id),
         findActive(parts, policy.name, id),

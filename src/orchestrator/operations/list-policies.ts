@@ -18,11 +18,11 @@ export interface ListPoliciesParts extends FindOrphansParts {
   readonly clock: Clock;
   readonly scans: Pick<ScanBook, 'read'>;
   /** Names of all policies of the config. */
-  readonly policies: readonly string[];
+  readonly policies: () => readonly string[];
   readonly forecast: ScanForecast;
   readonly configs: Pick<Configs, 'statuses' | 'versionOf' | 'living' | 'settings'>;
   /** The policies of the config. */
-  readonly rollouts: readonly Policy[];
+  readonly rollouts: () => readonly Policy[];
 }
 
 /** Lists for each policy the last scan, its result and the next scan; also rollouts without a policy. */
@@ -36,7 +36,7 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
   return {
     orphans,
     ...(difference !== undefined && { configDifference: settingsWords(difference) }),
-    policies: parts.policies.map((policy) => {
+    policies: parts.policies().map((policy) => {
       const own = entries.filter((entry) => entry.policy === policy);
       const last = latestScan(own);
       return {
@@ -70,7 +70,7 @@ async function findSuperseded({
   clock,
 }: ListPoliciesParts): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const config of rollouts) {
+  for (const config of rollouts()) {
     const version = configs.versionOf(config.name);
     if (version === undefined || version.isReinstated) continue;
     for (const id of await store.activeRolloutIds([config.name])) {

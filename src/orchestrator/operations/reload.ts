@@ -78,7 +78,7 @@ export function makeReload<Next extends NextConfig>(
     }
     const { next } = read;
     status = { at };
-    const policies = compareConfigs(parts.rollouts, next.rollouts);
+    const policies = compareConfigs(parts.rollouts(), next.rollouts);
     const { settings, needsRestart } = next;
     const isUnchanged = [policies, settings, needsRestart].every((changed) => changed.length === 0);
     parts.source.use(next);
@@ -121,7 +121,7 @@ async function previewReload<Next extends NextConfig>(
   const read = parts.source.read();
   if (read.kind === 'wrong') return { kind: 'refused', reason: read.reason };
   const { rollouts, settings, needsRestart, own: configs } = read.next;
-  const policies = compareConfigs(parts.rollouts, rollouts);
+  const policies = compareConfigs(parts.rollouts(), rollouts);
   const warnings = await warnOfOrphans(parts, policies);
   const followed: FollowedConfig[] = [];
   for (const policy of rollouts) {

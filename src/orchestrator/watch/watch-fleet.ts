@@ -25,7 +25,7 @@ import { listWatched, type Watched } from './watched-upgrades.ts';
 
 export interface WatchParts extends PageParts {
   readonly fleet: FleetService;
-  readonly policies: readonly string[];
+  readonly policies: () => readonly string[];
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
 }
 

@@ -34,7 +34,7 @@ export async function listWatched(
     accounts,
   }: {
     readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadView' | 'listDue'>;
-    readonly policies: readonly string[];
+    readonly policies: () => readonly string[];
     readonly accounts: Pick<Accounts, 'statusOf'>;
   },
   now: EpochMs,
@@ -42,7 +42,7 @@ export async function listWatched(
   const byCollector = new Map<number, WatchedUpgrade[]>();
   const loads: WatchedRollout[] = [];
   const rollouts: Rollout[] = [];
-  for (const rolloutId of await store.activeRolloutIds(policies)) {
+  for (const rolloutId of await store.activeRolloutIds(policies())) {
     const view = await store.loadView(rolloutId, { now, overdueBefore: 0, pageSize: 1 });
     if (view === undefined || view.rollout.unreadable?.kind === 'newer') continue;
     const { rollout } = view;

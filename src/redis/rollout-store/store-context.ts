@@ -17,7 +17,7 @@ export interface RolloutStoreParts {
   /** The version of written records, and the newest readable one. Default: the current one; tests of two versions set it. */
   readonly version?: number;
   /** The configured policies, whose durations apply to a rollout with an unreadable record. */
-  readonly policies?: readonly Policy[];
+  readonly policies?: () => readonly Policy[];
 }
 
 /** What all parts of a store share: the connection, the keys, the version, and the marks of writes. */
@@ -37,7 +37,7 @@ export function makeStoreContext(parts: RolloutStoreParts) {
     historyMs,
     version,
     broken,
-    policies: parts.policies ?? [],
+    policies: parts.policies ?? (() => []),
     nextMark: (): WriteMark => ({ write: nextWrite(), version }),
     ofPolicy: (policy: string) => policyKeys(keyPrefix, policy),
     ofRollout,

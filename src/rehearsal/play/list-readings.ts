@@ -60,7 +60,7 @@ export function makeListReadings({
   let planAt = beganAt;
 
   const plan = async (): Promise<void> => {
-    const { loads } = await listWatched({ store, accounts, policies: [policy.name] }, at);
+    const { loads } = await listWatched({ store, accounts, policies: () => [policy.name] }, at);
     isControlKnown ||= (await countReturned(store, policy.name, at)) >= returnedMin;
     readings = planReadings(loads, {
       requestsPerSecond: budget.requestsPerSecond,

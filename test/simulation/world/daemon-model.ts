@@ -99,7 +99,8 @@ export function makeDaemonModel(
   // Nothing is aborted. What waits by it when the daemon dies goes with the daemon.
   const never = new AbortController().signal;
   setMaxListeners(0, never);
-  const rollouts = [...(night.configs[process.host.config] ?? [])];
+  let current = night.configs[process.host.config] ?? [];
+  const rollouts = () => current;
   const { wakeUps, jobs } = parts;
   const chances = makeChances(setup.seed, `daemon/${process.name}`);
   const reach = night.stores.reach(process);
@@ -171,7 +172,7 @@ export function makeDaemonModel(
     followsSchedule: true,
   });
   const sharedAttributes = makeSharedAttributes();
-  const policies = rollouts.map(({ name }) => name);
+  const policies = () => current.map(({ name }) => name);
   const scans = setup.features.steering ? makeScanBookPort(night, process) : night.scans;
   const claims = plantInClaims(night.plant, makePolicyClaims({ scans, clock, policies, configs }));
   const observations = makeObservations();
@@ -254,8 +255,7 @@ export function makeDaemonModel(
         return { kind: 'read', next: { rollouts: next, own, settings: [], needsRestart: [] } };
       },
       use: (next) => {
-        rollouts.splice(0, rollouts.length, ...next.rollouts);
-        policies.splice(0, policies.length, ...next.rollouts.map(({ name }) => name));
+        current = next.rollouts;
       },
     },
   });
@@ -266,7 +266,7 @@ export function makeDaemonModel(
   const reconcileAll = async (fence: number, overdue: number): Promise<number> => {
     let wakeAt = Number.POSITIVE_INFINITY;
     try {
-      const active = await leadParts.store.activeRolloutIds(leadParts.policies);
+      const active = await leadParts.store.activeRolloutIds(leadParts.policies());
       const orphans =
         renamesPolicies && night.plant !== 'orphansForgotten' ? await findOrphans(leadParts) : [];
       for (const rolloutId of [...active, ...orphans.map(({ id }) => id)]) {
@@ -323,7 +323,7 @@ export function makeDaemonModel(
     },
     scanNow: async (name, origin) => {
       if (begun !== undefined) await begun;
-      const policy = rollouts.find((each) => each.name === name || slotOf(each.name) === name);
+      const policy = current.find((each) => each.name === name || slotOf(each.name) === name);
       if (policy === undefined || !mayWork(night, process)) return undefined;
       try {
         return await scan(scanParts, policy, origin);

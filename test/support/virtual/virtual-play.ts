@@ -182,7 +182,7 @@ function makeLoops(
     queue: jobs,
     answerWithinMs: 35_000,
     random: seededChance(of.seed),
-    policies: [policy.name],
+    policies: () => [policy.name],
     claims: { names: async () => [policy.name], isMissing: () => false },
     trustedSince: () => 0,
     beginIntent: () => async () => true,

@@ -35,9 +35,8 @@ notify: [{ slack: { url: https://hooks.example.com/T0/B0 } }]`,
     expect([...read.next.settings].sort()).toEqual(settings);
     expect(read.next.needsRestart).toEqual([]);
     const live = makeLiveConfig(running);
-    const { receivers } = live;
     live.replace(read.next);
-    expect(receivers).toMatchObject([{ name: 'slack' }]);
+    expect(live.receivers()).toMatchObject([{ name: 'slack' }]);
     expect(readNextConfig(live.running(), () => next)).toMatchObject({ next: { settings: [] } });
   });
 
@@ -77,15 +76,14 @@ rollouts: [{ name: all, accounts: [eu, us] }]`);
     expect(read(one)).toEqual({ kind: 'wrong', reason: expect.stringContaining('restart the daemon') });
   });
 
-  it('is visible to all parts that hold the lists', () => {
+  it('is visible to all parts that ask for the lists', () => {
     const live = makeLiveConfig(running);
-    const { policies, rollouts } = live;
     const [all] = running.rollouts;
     const { notify: receivers, http: access } = running;
     const present = all === undefined ? [] : [{ ...all, name: 'other', schedule: '0 0 1 1 *' }];
     live.replace({ rollouts: present, receivers, access });
-    expect(policies).toEqual(['other']);
-    expect(rollouts).toMatchObject([{ name: 'other' }]);
+    expect(live.policies()).toEqual(['other']);
+    expect(live.rollouts()).toMatchObject([{ name: 'other' }]);
     expect(live.forecast('all', 1)).toEqual([]);
     expect(live.forecast('other', 1)).toHaveLength(1);
   });

@@ -216,7 +216,7 @@ describe('the leader', () => {
       sleep: async (forMs: number) => {
         now += forMs;
       },
-      policies: ['production'],
+      policies: () => ['production'],
     };
     expect(await packHistory(parts, () => asked.length < 3, never)).toBe('done');
     expect(asked).toEqual([0, 1, 2].map((minutes) => endedAt + minutes * 60_000 - 3_600_000));

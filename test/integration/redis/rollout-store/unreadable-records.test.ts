@@ -59,7 +59,7 @@ function aStore(policies: readonly Policy[] = []) {
   const { commands, keyPrefix } = redis.place();
   const reported: string[] = [];
   const broken = makeBrokenRecords(({ what }) => reported.push(what));
-  const store = makeRedisRolloutStore({ commands, keyPrefix, broken, policies });
+  const store = makeRedisRolloutStore({ commands, keyPrefix, broken, policies: () => policies });
   const register = makeRedisFleetRegister({ commands, keyPrefix, broken });
   const keys = rolloutKeys(keyPrefix, id);
   const freeze = (upgrades: readonly Upgrade[], changes: Partial<Rollout> = {}) => {
@@ -92,8 +92,8 @@ function aDaemonOn({ store, register }: { readonly store: RolloutStore; readonly
   };
   const operations = makeOperations({
     ...parts,
-    policies: ['production', 'other'],
-    rollouts: [policy],
+    policies: () => ['production', 'other'],
+    rollouts: () => [policy],
     readApiBudgetStatus: async () => anApiBudgetStatus(),
   });
   const pass = async (times = 4) => {

@@ -37,7 +37,7 @@ it.each([
 ])('another daemon is %s', async (_which, of, expected) => {
   const { others, foreign, active, newer } = { others: [], foreign: [], active: [], newer: [], ...of };
   const waitedFor = await isWaitedFor({
-    policies: ['production'],
+    policies: () => ['production'],
     store: {
       activeRolloutIds: async (policies) =>
         active.filter((id: string) => policies.some((policy) => id.startsWith(policy))),

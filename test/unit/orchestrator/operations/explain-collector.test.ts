@@ -36,7 +36,10 @@ beforeEach(async () => {
   house = await aHouse({ rollout: null });
 });
 const explain = (text: string, api = anApiBudgetStatus(), fleet = service) =>
-  explainCollector({ ...house.parts, fleet, rollouts: [policy], readApiBudgetStatus: async () => api }, text);
+  explainCollector(
+    { ...house.parts, fleet, rollouts: () => [policy], readApiBudgetStatus: async () => api },
+    text,
+  );
 const keep = async (changes: Partial<Rollout>, upgrade: Upgrade) => {
   const rollout = aRollout({ policy, targetBuild: build, ...changes });
   await freeze(house.store, rollout, [upgrade], groups);

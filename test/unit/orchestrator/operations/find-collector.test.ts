@@ -32,7 +32,7 @@ describe('a collector that a person names', () => {
       (await store.findNamed(...of)).filter(({ identity }) => identity.collectorName !== unreadable);
     const find = async (text: string) => {
       const found = await findPlannedCollector(
-        { ...parts, store: { ...store, findNamed }, policies: ['other', 'production'] },
+        { ...parts, store: { ...store, findNamed }, policies: () => ['other', 'production'] },
         text,
       );
       return found?.identity.collectorId;

@@ -158,7 +158,8 @@ describe('a stratum', () => {
 });
 
 describe('a hold that a daemon with another config carries out', () => {
-  const elsewhere = (subject: string) => hold({ ...house.parts, policies: ['renamed'] }, { subject, ...by });
+  const elsewhere = (subject: string) =>
+    hold({ ...house.parts, policies: () => ['renamed'] }, { subject, ...by });
 
   it.each(['Linux / amd64', targetBuild])(
     'applies to rollouts of policies that it lacks: %s (P4)',

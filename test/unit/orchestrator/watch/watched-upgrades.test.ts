@@ -37,7 +37,7 @@ async function watchedOf(stratum: number, othersEnded: number) {
     const after = { ...before, progress: ended, rev: before.rev + 1 };
     await saveUpgrade(store, { before, after, events: [] });
   }
-  const { loads } = await listWatched({ ...quietView, store, policies: [aRollout().policy.name] }, now);
+  const { loads } = await listWatched({ ...quietView, store, policies: () => [aRollout().policy.name] }, now);
   const { usualMs = 0, running } = loads[0] ?? {};
   return { usualMs, endsPerMs: running?.get(targetBuild)?.endsPerMs ?? 0 };
 }
