@@ -30,10 +30,10 @@ export interface DaemonParts {
   readonly recordVersion?: number;
   /** Default: the machine's. */
   readonly clocks?: Clocks;
-  /** Reads the config file again. Without it, a reload finds no change. @throws ConfigError */
-  readonly readConfig?: () => Config;
-  /** Whether the config file changed since it was last read. Default: never. */
-  readonly isConfigUnread?: () => boolean;
+  /** Reads the config file again. @throws ConfigError */
+  readonly readConfig: () => Config;
+  /** Whether the config file changed since it was last read. */
+  readonly isConfigUnread: () => boolean;
 }
 
 /** The parts for one account of the config. */
@@ -71,7 +71,7 @@ export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbac
     account: config.account,
     showsProcess: parts.isFirst,
     policies: policies(),
-    ...(parts.isConfigUnread !== undefined && { isConfigUnread: parts.isConfigUnread }),
+    isConfigUnread: parts.isConfigUnread,
     onStateRead: (error) =>
       sink.note(error === null ? { event: 'metrics.complete' } : { event: 'metrics.incomplete', error }),
     ...later,

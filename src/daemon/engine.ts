@@ -161,6 +161,7 @@ function openService({
     keyMemory: makeRedisKeyMemory({ commands, keyPrefix, accessId, accessKey, now: clock.now }),
     metrics,
     sink,
+    readWindow: null,
   });
   const fleetCounts = makeFleetCounts(metrics.inventoryRead);
   return { budget, access, fleetCounts, fleet: fleetCounts.watch(access.fleet) };

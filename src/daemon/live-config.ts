@@ -130,12 +130,12 @@ function revealed(value: unknown): unknown {
  */
 export function readNextConfig(
   running: AccountConfig,
-  readConfig?: () => Config,
+  readConfig: () => Config,
   /** Names of all accounts of this process. */
-  accounts: readonly (string | undefined)[] = [running.account],
+  accounts: readonly (string | undefined)[],
 ): ReturnType<ConfigSource<NextLiveConfig>['read']> {
   try {
-    const next = readConfig === undefined ? running : nextOf(running.account, accounts, readConfig());
+    const next = nextOf(running.account, accounts, readConfig());
     if (next === undefined) return { kind: 'wrong', reason: otherAccounts };
     const { rollouts, notify: receivers } = next;
     const { token, tokens, trustedProxy } = next.http;

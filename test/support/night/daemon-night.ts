@@ -229,6 +229,8 @@ export async function startDaemon(config: Config, input: NightInput) {
     }),
     version: '0.0.0-test',
     followsSchedule: input.followsSchedule ?? false,
+    readConfig: () => config,
+    isConfigUnread: () => false,
     ...(input.recordVersion === undefined ? {} : { recordVersion: input.recordVersion }),
     ...(input.clocks === undefined ? {} : { clocks: input.clocks }),
   });

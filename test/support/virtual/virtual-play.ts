@@ -78,7 +78,7 @@ export async function playVirtually(play: VirtualPlay): Promise<VirtualResult> {
       collector.life = { ...collector.life, version: buildOf(index) };
   const { client, log } = makeVirtualClient({ scheduler, world, wire, requestsPerSecond, seed });
   const sleep = (forMs: number) => waitFor(scheduler, forMs);
-  const fleet = makeFleetService({ client, clock, sleep });
+  const fleet = makeFleetService({ client, clock, sleep, onUnreadable: () => undefined });
   const policy = aPolicy({
     concurrency: play.slots,
     waves: [aWaveRule({ maxFailures: { kind: 'percent', percent: 100 } })],
