@@ -3,10 +3,10 @@ import { isForeign } from '../../rollout/model/account.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
-import { type ChangeRolloutParts, stopRollout } from '../records/change-rollout.ts';
+import { type StopRolloutParts, stopRollout } from '../records/change-rollout.ts';
 import type { Configs } from './configs.ts';
 
-export interface FollowConfigsParts extends ChangeRolloutParts {
+export interface FollowConfigsParts extends StopRolloutParts {
   readonly configs: Pick<Configs, 'versionOf' | 'beat'>;
   /** The policies of the current config. */
   readonly rollouts: () => readonly Policy[];

@@ -1,7 +1,7 @@
 import type { DurationMs } from '../../base/time.ts';
-import type { ChangeRolloutParts } from '../records/change-rollout.ts';
+import type { StopRolloutParts } from '../records/change-rollout.ts';
 
-export type PackHistoryParts = Pick<ChangeRolloutParts, 'store' | 'clock' | 'sleep'> & {
+export type PackHistoryParts = Pick<StopRolloutParts, 'store' | 'clock' | 'sleep'> & {
   readonly policies: () => readonly string[];
 };
 

@@ -2,7 +2,6 @@ import { assertNever } from '../../base/assert.ts';
 import { total } from '../../rollout/decision/assess.ts';
 import { isForeign } from '../../rollout/model/account.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
-import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { failedStates, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { makeFailureFilter, summarizeFailed } from '../../rollout/status/failure-filter.ts';
@@ -18,11 +17,8 @@ import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
 import type { VerbRequest } from './operations.ts';
 import { showRollback } from './preview-rollback.ts';
 
-export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
+export interface ApplyVerbParts extends ApprovePlanParts, FollowConfigsParts, ChangeUpgradeParts {
   readonly accounts: Accounts;
-  readonly configs: FollowConfigsParts['configs'];
-  /** The policies of the current config. */
-  readonly rollouts: () => readonly Policy[];
 }
 
 /** Makes the function that applies a verb: it checks the current state, saves the change, and returns once it is in force. */

@@ -161,7 +161,6 @@ export function makeDaemonModel(
     wakeUps,
     backgroundTasks,
     createsWait,
-    sleep: (forMs: number) => process.wait(forMs),
     readMark: async () => ({ origin: 'https://api.example', accessIdHash: accessIdHash(account, accessKey) }),
   });
   let fileConfig = process.host.config;
