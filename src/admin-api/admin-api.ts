@@ -28,8 +28,8 @@ export interface AdminApiParts
   /** 0 takes a free one. */
   readonly port: number;
   readonly clock: Clock;
-  /** How many connections may be open; without it, as many as there are descriptors. */
-  readonly connections?: ConnectionLimits | undefined;
+  /** How many connections may be open; null: as many as there are descriptors. */
+  readonly connections: ConnectionLimits | null;
   /** Reports errors that are bugs of ours. The client learns only that there was one. */
   readonly reportError: (error: unknown) => void;
 }

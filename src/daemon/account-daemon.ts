@@ -21,7 +21,7 @@ export function makeAccountDaemon(parts: DaemonContextParts) {
   const made = makeDaemonOperations(context, engine, parts, followers);
   return {
     account: parts.config.account,
-    /** Names of its policies. The same list for the daemon's whole life. */
+    /** Names of its policies. */
     policies,
     context,
     metrics,

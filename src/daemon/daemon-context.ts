@@ -30,10 +30,10 @@ export interface DaemonParts {
   readonly recordVersion?: number;
   /** Default: the machine's. */
   readonly clocks?: Clocks;
-  /** Reads the config file again. Without it, a reload finds no change. @throws ConfigError */
-  readonly readConfig?: () => Config;
-  /** Whether the config file changed since it was last read. Default: never. */
-  readonly isConfigUnread?: () => boolean;
+  /** Reads the config file again. @throws ConfigError */
+  readonly readConfig: () => Config;
+  /** Whether the config file changed since it was last read. */
+  readonly isConfigUnread: () => boolean;
 }
 
 /** The parts for one account of the config. */
@@ -70,8 +70,8 @@ export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbac
     installation: config.installation,
     account: config.account,
     showsProcess: parts.isFirst,
-    policies,
-    ...(parts.isConfigUnread !== undefined && { isConfigUnread: parts.isConfigUnread }),
+    policies: policies(),
+    isConfigUnread: parts.isConfigUnread,
     onStateRead: (error) =>
       sink.note(error === null ? { event: 'metrics.complete' } : { event: 'metrics.incomplete', error }),
     ...later,

@@ -26,7 +26,7 @@ export function makeDaemonOperations(
       read: () => readNextConfig(live.running(), readConfig, accounts),
       use: (next) => {
         live.replace(next);
-        metrics.setPolicies(policies);
+        metrics.setPolicies(policies());
         if (next.settings.some((key) => key.startsWith('http.'))) followers.access(next.access);
         followers.config();
       },
@@ -42,7 +42,7 @@ export function makeDaemonOperations(
       ...makeStartPolicy({ ...parts, rolloutStatus: made.rolloutStatus }),
       listPolicies: async () => {
         const { problem } = reloading.status();
-        const failing = failingReceivers(await handlerPorts.outbox.readFailures(), live.receivers);
+        const failing = failingReceivers(await handlerPorts.outbox.readFailures(), live.receivers());
         return {
           ...(await made.listPolicies()),
           ...(problem !== undefined && { configProblem: problem }),

@@ -28,12 +28,13 @@ export async function readSharedState(
     handlerPorts.readApiBudgetStatus(),
     handlerPorts.scans.read(),
   ]);
+  const present = policies();
   return {
     statuses,
     queueJobs,
     rateShare: api.requestsPerSecondNow / api.requestsPerSecondMax,
     outageMs: outageLeftMs(api, clock.now()),
-    scans: entries.filter(({ policy }) => policies.includes(policy)),
+    scans: entries.filter(({ policy }) => present.includes(policy)),
     fleet: fleetCounts.read(),
   };
 }
@@ -72,11 +73,12 @@ export function joinReadiness(
 
 /** Checks whether this daemon can work, and what prevents it. */
 export async function readReadiness(
-  { config, live: { receivers }, redis, clockWatch, broken, handlerPorts }: DaemonContext,
+  { config, live, redis, clockWatch, broken, handlerPorts }: DaemonContext,
   { access, reports, shared: { accounts, configs } }: Engine,
   { reloadStatus }: DaemonOperations,
 ): Promise<Readiness> {
   const redisNow = redisReadiness(redis);
+  const receivers = live.receivers();
   if (redisNow.ok) await accounts.forgetEnded();
   return {
     redis: redisNow,

@@ -72,7 +72,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   return {
     operations,
     scanNow: (policy, origin, signal) => {
-      const owner = accounts.find(({ policies }) => policies.includes(policy)) ?? first;
+      const owner = accounts.find(({ policies }) => policies().includes(policy)) ?? first;
       return owner.scanNow(policy, origin, signal);
     },
     announceNow: async () => {

@@ -63,7 +63,7 @@ export function makeEngine(context: DaemonContext) {
     keyPrefix,
     followsSchedule,
     readAccount: async () => Object.values(await readMark()).join(' '),
-    own: nameConfigs(config.service.baseUrl, live.rollouts),
+    own: nameConfigs(config.service.baseUrl, live.rollouts()),
     readSettings: () => hashSettings(live.running()),
   });
   const names = makeQueueNames(keyPrefix);
@@ -83,7 +83,7 @@ export function makeEngine(context: DaemonContext) {
   const shared = {
     ...common,
     sharedAttributes: makeSharedAttributes(),
-    accounts: makeAccounts({ ...common, backgroundTasks, readMark }),
+    accounts: makeAccounts({ ...common, backgroundTasks, readMark, createsWait: keptWrites.createsWait }),
     configs,
     claims: makePolicyClaims({ ...ports, clock, policies, configs }),
     compareClocks: context.clockWatch.compareUnlessRight,
@@ -121,7 +121,7 @@ export function makeEngine(context: DaemonContext) {
 /** Writes the reports of ended rollouts; undefined when the config has no directory for them. */
 function makeReports(
   { config, loopPorts: { readApiBudgetStatus } }: DaemonContext,
-  shared: Omit<KeepReportsParts, 'readApiBudgetStatus' | 'folder' | 'formats'>,
+  shared: Omit<KeepReportsParts, 'readApiBudgetStatus' | 'installation' | 'folder' | 'formats'>,
 ): ReportKeeper | undefined {
   const { report, installation } = config;
   if (report === undefined) return undefined;
@@ -161,6 +161,7 @@ function openService({
     keyMemory: makeRedisKeyMemory({ commands, keyPrefix, accessId, accessKey, now: clock.now }),
     metrics,
     sink,
+    readWindow: null,
   });
   const fleetCounts = makeFleetCounts(metrics.inventoryRead);
   return { budget, access, fleetCounts, fleet: fleetCounts.watch(access.fleet) };

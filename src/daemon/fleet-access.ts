@@ -16,15 +16,13 @@ export interface FleetAccessParts {
   readonly service: ServiceConfig;
   readonly budget: ApiBudget;
   readonly clock: Clock;
-  readonly keyMemory?: KeyMemory;
-  readonly metrics?: Metrics;
-  readonly sink?: EventSink;
-  /** Called once for each address to which the service redirects. */
-  readonly onMoved?: (baseUrl: string) => void;
-  /** How long failed reads are retried, for a command that a person waits for. */
-  readonly readWindow?: RetryWindow;
-  /** Called when the number of collectors that an inventory leaves out has changed, with a sentence. */
-  readonly onIncomplete?: (reason: string) => void;
+  /** null: a first 401 always means a wrong key. */
+  readonly keyMemory: KeyMemory | null;
+  /** null: nobody scrapes this process. */
+  readonly metrics: Pick<Metrics, 'serviceJudged' | 'apiAnswered' | 'budgetTaken'> | null;
+  readonly sink: Pick<EventSink, 'note'>;
+  /** How long failed reads are retried, for a command that a person waits for; null: the caller repeats them. */
+  readonly readWindow: RetryWindow | null;
 }
 
 export type FleetAccess = ReturnType<typeof makeFleetAccess>;
@@ -37,7 +35,7 @@ export function makeFleetAccess(parts: FleetAccessParts) {
     ...clientSettings(service),
     budget,
     clock,
-    ...(keyMemory === undefined ? {} : { keyMemory }),
+    ...(keyMemory === null ? {} : { keyMemory }),
     observer: {
       onRequest: ({ operation, status, durationMs, budgetWaitMs, budgetClass }) => {
         const isAnswer = typeof status === 'number';
@@ -46,25 +44,21 @@ export function makeFleetAccess(parts: FleetAccessParts) {
         metrics?.apiAnswered({ operation, status: isAnswer ? status : null, durationMs });
         metrics?.budgetTaken({ class: budgetClass, waitedMs: budgetWaitMs });
       },
-      onThrottled: ({ reason, pauseMs }) => sink?.note({ event: 'service.throttled', reason, pauseMs }),
-      onMoved: (baseUrl) => {
-        sink?.note({ event: 'service.moved', baseUrl });
-        parts.onMoved?.(baseUrl);
-      },
+      onThrottled: ({ reason, pauseMs }) => sink.note({ event: 'service.throttled', reason, pauseMs }),
+      onMoved: (baseUrl) => sink.note({ event: 'service.moved', baseUrl }),
     },
   });
   let unreadableReported = 0;
   const { readWindow } = parts;
   const fleet = makeFleetService({
-    ...(readWindow === undefined ? { client, sleep: sleepForReal } : withRetriedReads(client, readWindow)),
+    ...(readWindow === null ? { client, sleep: sleepForReal } : withRetriedReads(client, readWindow)),
     clock,
     onUnreadable: (rows) => {
       if (rows === unreadableReported) return;
       unreadableReported = rows;
       if (rows === 0) return;
       const reason = `${rows} ${rows === 1 ? 'collector has' : 'collectors have'} no readable id or name. Plans leave ${rows === 1 ? 'it' : 'them'} out.`;
-      sink?.note({ event: 'inventory.incomplete', reason });
-      parts.onIncomplete?.(reason);
+      sink.note({ event: 'inventory.incomplete', reason });
     },
   });
   return {
@@ -81,7 +75,7 @@ export function makeFleetAccess(parts: FleetAccessParts) {
     setServiceStatus: (status: ServiceStatus): void => {
       health.setDown(status.isUp ? undefined : status.reason);
       metrics?.serviceJudged(health.readiness());
-      sink?.note(
+      sink.note(
         status.isUp
           ? { event: 'service.up', reason: 'the service answers again' }
           : { event: 'service.down', reason: status.reason },

@@ -21,12 +21,11 @@ export interface NextLiveConfig extends NextConfig {
 
 /** The part of the config that may change while the process runs: policies, receivers of notifications, access. */
 export interface LiveConfig {
-  /** The current policies. The same list for the daemon's whole life, so that every holder sees changes. */
-  readonly rollouts: readonly Policy[];
-  /** Their names. The same list as well. */
-  readonly policies: readonly string[];
-  /** The receivers. The same list as well. */
-  readonly receivers: readonly Receiver[];
+  /** The current policies. */
+  readonly rollouts: () => readonly Policy[];
+  /** Their names. */
+  readonly policies: () => readonly string[];
+  readonly receivers: () => readonly Receiver[];
   readonly forecast: ScanForecast;
   /** The config in force: the one at the start, with the changes of reloads. */
   running(): AccountConfig;
@@ -36,26 +35,20 @@ export interface LiveConfig {
 
 export function makeLiveConfig(config: AccountConfig): LiveConfig {
   let running = config;
-  const rollouts = [...config.rollouts];
-  const receivers = [...config.notify];
-  const policies = rollouts.map(({ name }) => name);
   const { baseUrl } = config.service;
-  let schedules = schedulesOf(baseUrl, rollouts);
+  let schedules = schedulesOf(baseUrl, config.rollouts);
   let forecast = makeScanForecast(schedules);
   return {
-    rollouts,
-    policies,
-    receivers,
+    rollouts: () => running.rollouts,
+    policies: () => running.rollouts.map(({ name }) => name),
+    receivers: () => running.notify,
     running: () => running,
     forecast: (policy, count) => forecast(policy, count),
     schedules: () => schedules,
     replace: (next) => {
       const http = { ...running.http, ...next.access };
       running = { ...running, rollouts: next.rollouts, notify: next.receivers, http };
-      rollouts.splice(0, rollouts.length, ...next.rollouts);
-      policies.splice(0, policies.length, ...next.rollouts.map(({ name }) => name));
-      receivers.splice(0, receivers.length, ...next.receivers);
-      schedules = schedulesOf(baseUrl, rollouts);
+      schedules = schedulesOf(baseUrl, next.rollouts);
       forecast = makeScanForecast(schedules);
     },
   };
@@ -137,12 +130,12 @@ function revealed(value: unknown): unknown {
  */
 export function readNextConfig(
   running: AccountConfig,
-  readConfig?: () => Config,
+  readConfig: () => Config,
   /** Names of all accounts of this process. */
-  accounts: readonly (string | undefined)[] = [running.account],
+  accounts: readonly (string | undefined)[],
 ): ReturnType<ConfigSource<NextLiveConfig>['read']> {
   try {
-    const next = readConfig === undefined ? running : nextOf(running.account, accounts, readConfig());
+    const next = nextOf(running.account, accounts, readConfig());
     if (next === undefined) return { kind: 'wrong', reason: otherAccounts };
     const { rollouts, notify: receivers } = next;
     const { token, tokens, trustedProxy } = next.http;

@@ -3,8 +3,8 @@ import { makeGateProbe } from '../gates/make-gate-probe.ts';
 import { makeSendNotice } from '../observability/notifications/send-notice.ts';
 import { keepBeating } from '../orchestrator/configs/keep-beating.ts';
 import { isWaitedFor, lead } from '../orchestrator/lead/lead.ts';
-import { keepAnnouncing } from '../orchestrator/notify/announce.ts';
-import { deliverNext } from '../orchestrator/notify/deliver.ts';
+import { type AnnounceParts, keepAnnouncing } from '../orchestrator/notify/announce.ts';
+import { type DeliverParts, deliverNext } from '../orchestrator/notify/deliver.ts';
 import { keepPolling } from '../orchestrator/recovery/data-loss.ts';
 import { keepReportingWrites } from '../orchestrator/recovery/kept-writes.ts';
 import type { Scanned, ScanOrigin } from '../orchestrator/scan/scan.ts';
@@ -77,7 +77,7 @@ export function startLoops(context: DaemonContext, engine: Engine, hooks: LoopsH
   );
   let notifying: ReturnType<typeof startNotifying> | undefined;
   const notifyReceivers = (): void => {
-    if (parts.receivers.length > 0 && !stopping.aborted) notifying ??= startNotifying(parts, stopping);
+    if (parts.receivers().length > 0 && !stopping.aborted) notifying ??= startNotifying(parts, stopping);
   };
   notifyReceivers();
   const reporting = parts.reports?.keep(parts, stopping);
@@ -143,7 +143,12 @@ function loopsParts(context: DaemonContext, { shared, ...engine }: Engine, hooks
 }
 
 /** Announces while this daemon leads, and always delivers. */
-function startNotifying(parts: LoopsParts, stopping: AbortSignal) {
+function startNotifying(
+  parts: DeliverParts &
+    Omit<AnnounceParts, 'queue'> &
+    Pick<LoopsParts, 'redis' | 'names' | 'onQueueError' | 'noticeQueue' | 'isLeading' | 'sleep'>,
+  stopping: AbortSignal,
+) {
   const { redis, names, sink, onQueueError, noticeQueue } = parts;
   const worker = startNoticeWorker({
     connection: redis.queue.client,
@@ -161,7 +166,15 @@ function startNotifying(parts: LoopsParts, stopping: AbortSignal) {
   };
 }
 
-function followSchedules({ redis, names, schedules, isClockRight, scanNow, sink, onQueueError }: LoopsParts) {
+function followSchedules({
+  redis,
+  names,
+  schedules,
+  isClockRight,
+  scanNow,
+  sink,
+  onQueueError,
+}: Pick<LoopsParts, 'redis' | 'names' | 'schedules' | 'isClockRight' | 'scanNow' | 'sink' | 'onQueueError'>) {
   return startScanSchedule({
     connection: redis.queue.client,
     names,

@@ -13,7 +13,7 @@ import { outageLeftMs } from '../rollout/status/api-budget-status.ts';
 export interface ReportAtStartParts extends FindOrphansParts {
   readonly store: FindOrphansParts['store'] & Pick<RolloutStore, 'loadRollout'>;
   /** Names of all policies of the config. */
-  readonly policies: readonly string[];
+  readonly policies: () => readonly string[];
   readonly accounts: Pick<Accounts, 'statusOf'>;
   readonly configs: Pick<Configs, 'beat' | 'living'>;
   readonly commands: RedisCommands;
@@ -66,7 +66,7 @@ async function reportOrphans(parts: ReportAtStartParts): Promise<void> {
  * Starts to find out to which account each active rollout belongs. The result is logged when the service has answered.
  */
 async function compareAccounts({ store, accounts, policies }: ReportAtStartParts): Promise<void> {
-  for (const rolloutId of await store.activeRolloutIds(policies)) {
+  for (const rolloutId of await store.activeRolloutIds(policies())) {
     const rollout = await store.loadRollout(rolloutId);
     if (rollout !== undefined) await accounts.statusOf(rollout);
   }

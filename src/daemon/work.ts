@@ -22,7 +22,7 @@ export function makeWork(context: DaemonContext, engine: Engine) {
 
   /** Scans for one policy now. */
   const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<Scanned> => {
-    const policy = rollouts.find((each) => each.name === name);
+    const policy = rollouts().find((each) => each.name === name);
     if (policy === undefined) return { kind: 'nothing', why: { kind: 'unknownPolicy', policy: name } };
     return scan(shared, policy, origin, signal);
   };
@@ -36,7 +36,7 @@ export function makeWork(context: DaemonContext, engine: Engine) {
     const { commands } = context.redis.worker;
     const { readApiBudgetStatus, outbox } = context.loopPorts;
     // Before the first scan, so that the rollouts which it starts are announced.
-    if (live.receivers.length > 0) await outbox.readAnnounced(clock.now()).catch(warn);
+    if (live.receivers().length > 0) await outbox.readAnnounced(clock.now()).catch(warn);
     await reportAtStart({ ...shared, commands, readApiBudgetStatus, onError: warn });
     if (stopping.signal.aborted) return;
     // A single daemon need not wait for its first report.
@@ -56,7 +56,7 @@ export function makeWork(context: DaemonContext, engine: Engine) {
     /** For a process that ends with its rollouts: sends due notifications and writes reports, within a time limit. */
     announceNow: async (): Promise<void> => {
       await engine.reports?.writeDue().catch(warn);
-      if (live.receivers.length > 0) await announceWhatIsDue(context, engine);
+      if (live.receivers().length > 0) await announceWhatIsDue(context, engine);
     },
     /** Starts in the background; never throws. While Redis is unreachable it waits, which `/readyz` shows. */
     begin: (): void => {

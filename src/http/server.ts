@@ -19,9 +19,6 @@ import type {
 } from './operation-handlers.ts';
 import { refuseConnection } from './refuse-connection.ts';
 
-/** Bodies of these APIs are small. A larger one is a mistake or an attack. */
-const bodyBytesMaxDefault = 1024 * 1024;
-
 /** A request is aborted when its headers, or the whole of it, have not arrived in time. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 60_000;
@@ -41,10 +38,11 @@ export interface HttpServerParts {
   /** Decides the response to a failure. Must not throw. */
   readonly answerFailure: (failure: RequestFailure, request: HttpRequest) => HttpAnswer;
   /** Runs for every request, known route or not: sign-in, limits, faults. `next` never rejects. */
-  readonly around?: (request: HttpRequest, next: () => Promise<HttpAnswer>) => Promise<HttpAnswer | CutOff>;
-  readonly bodyBytesMax?: number;
-  /** Default: no limit. */
-  readonly connections?: ConnectionLimits | undefined;
+  readonly around: (request: HttpRequest, next: () => Promise<HttpAnswer>) => Promise<HttpAnswer | CutOff>;
+  /** A larger body is refused. */
+  readonly bodyBytesMax: number;
+  /** null: no limit. */
+  readonly connections: ConnectionLimits | null;
 }
 
 export interface RunningHttpServer {
@@ -63,7 +61,7 @@ export interface RunningHttpServer {
 export async function startHttpServer(parts: HttpServerParts): Promise<RunningHttpServer> {
   const respond = makeResponder(parts);
   const app = fastify({
-    bodyLimit: parts.bodyBytesMax ?? bodyBytesMaxDefault,
+    bodyLimit: parts.bodyBytesMax,
     forceCloseConnections: true,
     requestTimeout: requestTimeoutMs,
     http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: timeoutsCheckedEveryMs },
@@ -77,7 +75,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<RunningHt
       void respond(request as FastifyRequest, reply as FastifyReply, { failure: { kind: 'malformedUrl' } });
     },
   });
-  if (parts.connections !== undefined) limitConnections(app.server, parts.connections);
+  if (parts.connections !== null) limitConnections(app.server, parts.connections);
   acceptAnyBodyAsText(app);
   const methodsOf = new Map<string, HTTPMethods[]>();
   for (const mounted of parts.operations) {
@@ -116,7 +114,7 @@ function makeResponder(parts: HttpServerParts) {
       const done = 'mounted' in work ? await perform(work.mounted, request, seen) : work;
       return 'failure' in done ? parts.answerFailure(done.failure, seen) : done.answer;
     };
-    return send(reply, parts.around === undefined ? await next() : await parts.around(seen, next));
+    return send(reply, await parts.around(seen, next));
   };
 }
 

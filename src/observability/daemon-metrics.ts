@@ -65,7 +65,7 @@ export function makeApiMetrics({ counter, gauge, histogram }: Series) {
 /** Makes the series of the config file. */
 export function makeConfigMetrics(
   { gauge, computedGauge }: Series,
-  { isConfigUnread }: { readonly isConfigUnread?: () => boolean },
+  { isConfigUnread }: { readonly isConfigUnread: () => boolean },
 ) {
   const outdated = gauge(
     'config_outdated',
@@ -83,7 +83,7 @@ export function makeConfigMetrics(
   computedGauge(
     'config_unread',
     '1 while the config file has changes that this daemon has not read, else 0.',
-    () => (isConfigUnread?.() === true ? 1 : 0),
+    () => (isConfigUnread() ? 1 : 0),
   );
   const configRead = (at: EpochMs): void => {
     isGood.set(1);
@@ -109,7 +109,7 @@ export function makeConfigMetrics(
 /** Makes the series of this daemon's own state, of Redis and of the inventory. */
 export function makeStateMetrics(
   { counter, gauge, computedGauge }: Series,
-  { foreignRollouts }: { readonly foreignRollouts?: () => number },
+  { foreignRollouts }: { readonly foreignRollouts: () => number },
 ) {
   const leader = gauge('leader', '1 while this daemon leads, else 0.');
   const redis = gauge('redis_up', '1 while this daemon reaches Redis, else 0.');
@@ -143,7 +143,7 @@ export function makeStateMetrics(
   computedGauge(
     'foreign_rollouts',
     'Running rollouts that this daemon leaves alone because they belong to another account.',
-    () => foreignRollouts?.() ?? 0,
+    foreignRollouts,
   );
   const setRefusals = (rights: readonly string[]): void => {
     refusals.reset();

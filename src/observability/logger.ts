@@ -41,8 +41,8 @@ export interface LoggerParts {
   readonly level: LogLevel | 'silent';
   /** Values that must never be printed (P12): access key, token, `<accessId>:<accessKey>`, Redis password. */
   readonly secrets: readonly string[];
-  /** Defaults to stdout. */
-  readonly destination?: { write(line: string): void } | undefined;
+  /** null: stdout. */
+  readonly destination: { write(line: string): void } | null;
 }
 
 /** A log to which secrets can be added later. */

@@ -14,23 +14,23 @@ export interface MetricsParts {
   /** The version of this program. */
   readonly version: string;
   /** A label on every series, so that one Prometheus can distinguish several installations; undefined: no such label. */
-  readonly installation?: string | undefined;
+  readonly installation: string | undefined;
   /** A label on the series of one of several accounts; undefined: no such label. */
-  readonly account?: string | undefined;
+  readonly account: string | undefined;
   /** False: leaves out the series of the process, because another account exposes them. */
-  readonly showsProcess?: boolean;
+  readonly showsProcess: boolean;
   /** Names of the configured policies. Their counters start at zero, so that a first failure shows as an increase. */
   readonly policies: readonly string[];
   /** How many rollouts this daemon leaves alone. Called at each scrape. */
-  readonly foreignRollouts?: () => number;
+  readonly foreignRollouts: () => number;
   /** Whether the config file changed since this daemon last read it. Called at each scrape. */
-  readonly isConfigUnread?: () => boolean;
+  readonly isConfigUnread: () => boolean;
   /** Shared state, which only the leader exposes; null while another daemon leads. Called at each scrape. */
   readonly sharedState: () => Promise<SharedState | null>;
   /** How long a scrape waits for the shared state. Prometheus itself gives up after 10 s by default. */
   readonly sharedStateWithinMs?: DurationMs;
   /** Called when a scrape cannot read the shared state, and when a later one can. */
-  readonly onStateRead?: OnStateRead;
+  readonly onStateRead: OnStateRead;
 }
 
 // The default of 10 ms would cause half of an idle daemon's work. Only longer lags matter.
@@ -52,7 +52,7 @@ export function makeMetrics(parts: MetricsParts) {
   };
   registry.setDefaultLabels(labels);
   const series = makeSeries(registry);
-  if (parts.showsProcess !== false) showProcess(registry, series, parts.version);
+  if (parts.showsProcess) showProcess(registry, series, parts.version);
   const { startAtZero, countEvent } = makeUpgradeMetrics(series);
   const { begin, forget, configRead, ...config } = makeConfigMetrics(series, parts);
   const { apiAnswered, budgetTaken, serviceJudged, ...api } = makeApiMetrics(series);
@@ -74,7 +74,7 @@ export function makeMetrics(parts: MetricsParts) {
     labels,
     sharedState: parts.sharedState,
     withinMs: parts.sharedStateWithinMs ?? 3_000,
-    ...(parts.onStateRead === undefined ? {} : { onStateRead: parts.onStateRead }),
+    onStateRead: parts.onStateRead,
   });
   return {
     ...{ countEvent, configRead, apiAnswered, budgetTaken, serviceJudged, inventoryRead },

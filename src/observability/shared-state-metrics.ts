@@ -19,7 +19,7 @@ export function makeSharedStateMetrics(parts: {
   readonly sharedState: () => Promise<SharedState | null>;
   readonly withinMs: DurationMs;
   /** Called when the result changes from the previous scrape. */
-  readonly onStateRead?: OnStateRead;
+  readonly onStateRead: OnStateRead;
 }): () => Promise<string> {
   const registry = new Registry();
   const ownRegistry = new Registry();
@@ -32,7 +32,7 @@ export function makeSharedStateMetrics(parts: {
   let wasReadable = true;
   const report = (failure: unknown): void => {
     readable.set(failure === null ? 1 : 0);
-    if ((failure === null) !== wasReadable) parts.onStateRead?.(failure);
+    if ((failure === null) !== wasReadable) parts.onStateRead(failure);
     wasReadable = failure === null;
   };
   const scrape = async (): Promise<string> => {

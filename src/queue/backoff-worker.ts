@@ -26,12 +26,7 @@ export class BackoffWorker<Data> extends Worker<Data> {
   readonly #mayFetch: () => boolean;
 
   /** @param mayFetch asked each second; while it is false, no job is fetched */
-  constructor(
-    name: string,
-    process: Processor<Data>,
-    options: WorkerOptions,
-    mayFetch: () => boolean = () => true,
-  ) {
+  constructor(name: string, process: Processor<Data>, options: WorkerOptions, mayFetch: () => boolean) {
     super(name, process, { runRetryDelay: connectionRetryMs, ...options });
     this.on('error', (error) => {
       if (error.name === 'ReplyError') this.#backOff();

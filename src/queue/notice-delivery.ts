@@ -55,6 +55,9 @@ export function startNoticeWorker(parts: NoticeWorkerParts): TurnWorker {
   return startTurnWorker<NoticeJobData>({
     ...{ connection, prefix: names.prefix, queue: names.notices, concurrency: receiversAtOnce, onError },
     run: ({ receiver }, signal) => deliver(receiver, signal),
+    // A notification is due whatever the clock says, and its queue is woken again and again.
+    mayRun: () => true,
+    redeliver: null,
     onRunError: (_job, error) => onDeliverError(error),
   });
 }

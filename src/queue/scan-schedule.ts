@@ -35,8 +35,8 @@ export interface ScanScheduleParts {
   readonly onDropped: (tick: ScanTick) => void;
   readonly onError: (error: Error) => void;
   readonly requeue?: Requeue;
-  /** While it is false, no tick is run. Default: always true. */
-  readonly mayRun?: () => boolean;
+  /** While it is false, no tick is run. */
+  readonly mayRun: () => boolean;
 }
 
 /** How a daemon with another config requeues a tick for others: after this time, at most so many times. */

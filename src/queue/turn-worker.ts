@@ -8,11 +8,11 @@ export interface TurnWorkerParts<Data> {
   readonly prefix: string;
   readonly queue: string;
   readonly concurrency: number;
-  /** While it is false, no turn is taken. Default: always true. */
-  readonly mayRun?: () => boolean;
+  /** While it is false, no turn is taken. */
+  readonly mayRun: () => boolean;
   readonly run: (data: Data, signal: AbortSignal) => Promise<StepOutcome>;
-  /** Redelivers a job at an instant, unless another worker has it. */
-  readonly redeliver?: (data: Data, at: EpochMs) => Promise<void>;
+  /** Redelivers a job at an instant, unless another worker has it; null: jobs of this queue return without it. */
+  readonly redeliver: ((data: Data, at: EpochMs) => Promise<void>) | null;
   /** Called when a turn threw: a Redis error or a bug. The job comes back after a pause. */
   readonly onRunError: (data: Data, error: unknown) => void;
   readonly onError: (error: Error) => void;
@@ -47,7 +47,7 @@ export function startTurnWorker<Data>(parts: TurnWorkerParts<Data>): TurnWorker 
       if (outcome.job === 'end') return;
       // The turn's result was stored before. When the move fails, the stalled job runs again and finds it.
       await job.moveToDelayed(outcome.at, token).catch((error: unknown) => {
-        if (redeliver === undefined || !isLockLost(error)) throw error;
+        if (redeliver === null || !isLockLost(error)) throw error;
         return redeliver(job.data, outcome.at);
       });
       throw new DelayedError();

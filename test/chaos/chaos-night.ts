@@ -6,7 +6,6 @@ import type { Config } from '../../src/config/config.ts';
 import type { RolloutStatus } from '../../src/contract/admin/rollout-status.ts';
 import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
 import type { RedisConfig } from '../../src/redis/connection/redis-config.ts';
-import { makeRedisRolloutStore } from '../../src/redis/rollout-store/rollout-store.ts';
 import type { RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
 import type { ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
 import type { Upgrade } from '../../src/rollout/model/upgrade.ts';
@@ -14,6 +13,7 @@ import { readConfig } from '../support/config-fixtures.ts';
 import { type AtEnd, createsReach, type NightEnd, nightConfig } from '../support/night/daemon-night.ts';
 import { brokenPromises, createdTwice } from '../support/night/judge-night.ts';
 import { aConfigFolder } from '../support/night/upwave-process.ts';
+import { aRedisStore } from '../support/redis/redis-adapters.ts';
 import { makeRedisProcess, type RedisProcess } from '../support/redis/redis-process.ts';
 import { until } from '../support/until.ts';
 import { type ChaosDaemon, startChaosDaemon } from './chaos-daemon.ts';
@@ -182,7 +182,7 @@ function brokenEnds(
 
 async function readUpgrades(redis: RedisConfig, rolloutId: string): Promise<readonly Upgrade[]> {
   const connection = makeRedisConnection(redis, 'worker');
-  const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix: redis.keyPrefix });
+  const store = aRedisStore({ commands: connection.commands, keyPrefix: redis.keyPrefix });
   try {
     return await store.listUpgrades(rolloutId, { offset: 0, limit: 1_000 });
   } finally {

@@ -54,6 +54,7 @@ function partsOf(rerun: Rerun, world: SmallWorld, daemon: number) {
     clock: { now: rerun.now },
     wakeUps: { wake: rerun.wake },
     answerWithinMs,
+    rollouts: () => [],
     observations: {
       note: () => undefined,
       find: (id: number) => (areListsRead ? rowBefore(service, id, rerun.now()) : undefined),

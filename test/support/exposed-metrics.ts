@@ -1,17 +1,31 @@
-import { makeMetrics } from '../../src/observability/metrics.ts';
+import { type MetricsParts, makeMetrics } from '../../src/observability/metrics.ts';
 import { endStates } from '../../src/rollout/model/upgrade.ts';
 import { aScanEntry } from './builders.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus } from './fake-operations.ts';
 import { aGateStatus } from './status-parts.ts';
 
+/** The metrics of a daemon with one policy, whose shared state another daemon shows. */
+export function someMetrics(parts: Partial<MetricsParts> = {}) {
+  return makeMetrics({
+    version: '1.2.3',
+    installation: undefined,
+    account: undefined,
+    showsProcess: true,
+    policies: ['production'],
+    foreignRollouts: () => 0,
+    isConfigUnread: () => false,
+    sharedState: async () => null,
+    onStateRead: () => undefined,
+    ...parts,
+  });
+}
+
 /** What a scrape shows once the metrics of a daemon have observed one of everything. */
 export async function exposeEverything(): Promise<string> {
   const policy = 'production';
-  const metrics = makeMetrics({
-    version: '1.2.3',
+  const metrics = someMetrics({
     installation: 'one',
     account: 'eu',
-    policies: [policy],
     sharedState: async () => ({
       statuses: [
         aRolloutStatus({

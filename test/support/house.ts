@@ -56,7 +56,7 @@ export async function aHouse({ rollout = aRollout(), upgrades = [], groups, flee
     ...{ clock, store, register, sink },
     fleet: aFleetService(fleet),
     scans: makeMemoryScanBook(),
-    rollouts: [policy],
+    rollouts: () => [policy],
     forecast: (_policy: string, _count: number): readonly number[] => [],
     memory: { check: async () => 'store', stoppedRollout: () => undefined },
     queue: { deliver: async () => undefined, bringForward: async () => undefined },

@@ -2,11 +2,9 @@ import { Agent } from 'node:http';
 import { onTestFinished } from 'vitest';
 import type { EpochMs } from '../../src/base/time.ts';
 import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
-import {
-  type ReferenceServiceParts,
-  startReferenceService,
-} from '../../src/reference-service/server/start-reference-service.ts';
+import type { ReferenceServiceParts } from '../../src/reference-service/server/start-reference-service.ts';
 import { type RawAnswer, sendRaw } from './network/raw-http.ts';
+import { startTestService } from './start-test-service.ts';
 
 export type StatusClock = ReturnType<typeof aStatusClock>;
 
@@ -74,7 +72,7 @@ export async function aReferenceService(
 ) {
   const clock = aStatusClock();
   const limits = { requestsPerSecond: null, signInsPerMinute: null, ...scenario.limits };
-  const service = await startReferenceService({
+  const service = await startTestService({
     credentials: [credentials],
     clock,
     scenario: parseScenario({ ...scenario, fleet: { size: 60, ...scenario.fleet }, limits }),

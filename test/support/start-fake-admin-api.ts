@@ -13,6 +13,8 @@ export function startFakeAdminApi(
     tokens: [],
     trustedProxy: undefined,
     operations,
+    connections: null,
+    isUnavailable: () => false,
     metrics: { expose: async () => ({ contentType: 'text/plain', body: '' }) },
     readiness: async () => ({ redis: { ok: true, reason: 'answers' } }),
     version: '0.1.0',

@@ -19,6 +19,7 @@ export function aStepWorker(
   const queue = makeStepQueue(clients.ofQueue, names, onError);
   const worker = startTurnWorker<StepJobData>({
     ...{ connection: clients.ofWorker, prefix: names.prefix, queue: names.steps, concurrency: 10 },
+    mayRun: () => true,
     run: runStep,
     redeliver: queue.redeliver,
     onRunError: () => undefined,

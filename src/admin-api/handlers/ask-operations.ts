@@ -7,8 +7,8 @@ import { type Readiness, readReadiness } from './readiness.ts';
 export interface AskOperationsParts {
   readonly operations: Operations;
   readonly readiness: () => Promise<Readiness>;
-  /** True for an error that means that Redis is unavailable. Without this function, the readiness decides. */
-  readonly isUnavailable?: (error: unknown) => boolean;
+  /** True for an error that means that Redis is unavailable. For other errors the readiness decides. */
+  readonly isUnavailable: (error: unknown) => boolean;
   /** Reads take milliseconds in Redis. A person at a screen should learn soon that Redis does not answer: 3 s. */
   readonly readWithinMs?: DurationMs;
   /** A verb waits for creates that are just leaving, up to the time-out of their requests (P4): 60 s. */
@@ -69,7 +69,7 @@ async function ask<T>(
     return await inTime(limitMs, question());
   } catch (error) {
     if (error instanceof TookTooLong) throw new AdminFault('unavailable', late, { cause: error });
-    if (parts.isUnavailable?.(error) === true) throw unavailable(silent, error);
+    if (parts.isUnavailable(error)) throw unavailable(silent, error);
     const { redis } = await readReadiness(parts.readiness);
     if (redis?.ok === false) throw unavailable(redis.kind === 'forbidden' ? redis.reason : silent, error);
     throw error;

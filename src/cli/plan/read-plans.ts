@@ -69,9 +69,15 @@ async function readAccount(
     service: config.service,
     budget: makeLocalApiBudget(ourRequestsPerSecond(config.service), onPauseWait),
     clock,
-    onMoved,
+    keyMemory: null,
+    metrics: null,
+    sink: {
+      note: (note) => {
+        if (note.event === 'service.moved') onMoved(note.baseUrl);
+        if (note.event === 'inventory.incomplete') output.err.write(`note: ${note.reason}\n`);
+      },
+    },
     readWindow: openReadWindow(output),
-    onIncomplete: (reason) => output.err.write(`note: ${reason}\n`),
   });
   const fleet = readOnce(access.fleet);
   try {

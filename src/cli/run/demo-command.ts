@@ -40,6 +40,8 @@ export async function demoCommand(
     speed,
     scenario,
     credentials: [credentials],
+    state: null,
+    onStateFailure: () => undefined,
   });
   write(
     `reference service: ${scenario.fleet.size} simulated collectors, ${speed} times as fast as real ones`,

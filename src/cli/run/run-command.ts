@@ -33,7 +33,7 @@ export async function runCommand(
   const logger = makeLogger({
     level: config.log.level,
     secrets: secretsOf(config, chosen),
-    destination: output.isLive ? readableLog(output) : undefined,
+    destination: output.isLive ? readableLog(output) : null,
   });
   const version = readVersion();
   logger.write('info', { event: 'daemon.starting', version });

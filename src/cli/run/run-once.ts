@@ -79,7 +79,16 @@ export function makeOnceDaemon(
   destination: LogDestination,
 ): Daemon {
   const logger = makeLogger({ level: config.log.level, secrets, destination });
-  return makeDaemon({ config, redis, logger, version: readVersion(), followsSchedule: false });
+  return makeDaemon({
+    config,
+    redis,
+    logger,
+    version: readVersion(),
+    followsSchedule: false,
+    // It ends with its rollouts, and follows no changes of the file until then.
+    readConfig: () => config,
+    isConfigUnread: () => false,
+  });
 }
 
 /** Runs every policy of the config once on a daemon that is not started yet. @throws CommandFailure */

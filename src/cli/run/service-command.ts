@@ -90,7 +90,7 @@ async function listen(
       scenario,
       credentials: [credentials],
       onStateFailure,
-      ...(state === undefined ? {} : { state }),
+      state: state ?? null,
     });
   } catch (error) {
     const code = errorCodeOf(error);

@@ -2,6 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { accountConfigsOf, accountKeyPrefix } from '../../config/account-configs.ts';
 import { exportRollout } from '../../redis/rollout-store/export-rollout.ts';
 import { makeRedisRolloutStore } from '../../redis/rollout-store/rollout-store.ts';
+import { makeBrokenRecords, recordVersion } from '../../redis/schema/unreadable-records.ts';
 import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
@@ -40,7 +41,14 @@ async function chooseKept({ config, connection, keyPrefix }: KeptState, named: s
   const newest: string[] = [];
   for (const account of accountConfigsOf(config)) {
     const prefix = accountKeyPrefix(account, keyPrefix);
-    const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix: prefix });
+    const store = makeRedisRolloutStore({
+      commands: connection.commands,
+      keyPrefix: prefix,
+      historyMs: account.historyMs,
+      broken: makeBrokenRecords(() => undefined),
+      version: recordVersion,
+      policies: () => account.rollouts,
+    });
     const kept = await store.listRollouts(account.rollouts.map(({ name }) => name));
     const chosen = kept.find(({ id, policy }) => id === named || policy.name === named)?.id;
     // The policy of the rollout may no longer be in the config.

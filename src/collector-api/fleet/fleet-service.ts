@@ -19,7 +19,7 @@ export interface FleetServiceParts extends Pick<FleetReadingParts, 'client' | 'c
   /** Rows per page. Default: the service's default for collectors, which it also accepts for the upgradable list. */
   readonly pageSize?: number;
   /** Called with each inventory: how many of its rows have no readable id or name. */
-  readonly onUnreadable?: (rows: number) => void;
+  readonly onUnreadable: (rows: number) => void;
 }
 
 export interface RunningFleetService extends FleetService {

@@ -29,8 +29,8 @@ export type RequestSender = ReturnType<typeof makeRequestSender>;
 export interface RequestSenderParts extends AnswerParts {
   readonly budget: ApiBudget;
   readonly observer: ServiceObserver;
-  /** Measure how old a place in the budget is. Default: the machine's. */
-  readonly clocks?: Clocks | undefined;
+  /** Measure how old a place in the budget is; undefined: the machine's. */
+  readonly clocks: Clocks | undefined;
 }
 
 /** A service may fail again right after a successful probe. After so many probes the caller decides. */

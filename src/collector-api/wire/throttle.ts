@@ -16,7 +16,7 @@ export interface ThrottleParts {
   /** From 0 to 1; spreads the retries of several daemons. */
   readonly random: () => number;
   /** How long sign-ins pause after a 401, or up to half longer. */
-  readonly signInPauseMs?: DurationMs | undefined;
+  readonly signInPauseMs: DurationMs | undefined;
   /** Remembers whether the key worked before this process started; undefined: unknown. */
   readonly keyMemory: KeyMemory | undefined;
   readonly onThrottled: (throttled: { readonly reason: '429' | '401'; readonly pauseMs: DurationMs }) => void;

@@ -36,6 +36,7 @@ export const ConfigFile = z
       })
       .prefault({})
       .describe('The log.'),
+    // A quarter, so that two releases can be compared.
     history: durationSchema('1d')
       .prefault('90d')
       .describe(

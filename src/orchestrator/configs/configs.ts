@@ -16,8 +16,8 @@ export interface ConfigsParts {
   readonly register: Pick<ConfigRegister, 'beat' | 'replace'>;
   readonly sink: EventSink;
   readonly clock: Clock;
-  /** False for `run --once`. Default: true. */
-  readonly followsSchedule?: boolean;
+  /** False for `run --once`. */
+  readonly followsSchedule: boolean;
 }
 
 // Two and a half beats.
@@ -30,7 +30,7 @@ const silenceMaxMs: DurationMs = 10_000;
  * Tracks whether this daemon has the newest config of each policy, by comparing it with those of the other running daemons,
  * and reports changes. Only with the newest config may it scan and plan the policy (P5).
  */
-export function makeConfigs({ register, sink, clock, followsSchedule = true }: ConfigsParts) {
+export function makeConfigs({ register, sink, clock, followsSchedule }: ConfigsParts) {
   let living: LivingDaemons = { own: [], account: '', beatAt: 0, others: [] };
   let statuses: ReadonlyMap<string, ConfigStatus> = new Map();
   let hashes: ReadonlyMap<string, string> = new Map();

@@ -3,13 +3,13 @@ import { isForeign } from '../../rollout/model/account.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
-import { type ChangeRolloutParts, stopRollout } from '../records/change-rollout.ts';
+import { type StopRolloutParts, stopRollout } from '../records/change-rollout.ts';
 import type { Configs } from './configs.ts';
 
-export interface FollowConfigsParts extends ChangeRolloutParts {
+export interface FollowConfigsParts extends StopRolloutParts {
   readonly configs: Pick<Configs, 'versionOf' | 'beat'>;
-  /** The policies of the current config: one list, which a reload changes in place. */
-  readonly rollouts: readonly Policy[];
+  /** The policies of the current config. */
+  readonly rollouts: () => readonly Policy[];
 }
 
 /**
@@ -22,7 +22,7 @@ export async function followConfigs(
   by: string,
 ): Promise<readonly FollowedConfig[]> {
   const all: FollowedConfig[] = [];
-  for (const policy of parts.rollouts.map(({ name }) => name)) {
+  for (const policy of parts.rollouts().map(({ name }) => name)) {
     for (const rolloutId of await parts.store.activeRolloutIds([policy])) {
       const followed = await followRollout(parts, { policy, rolloutId, by });
       if (followed !== undefined) all.push(followed);
@@ -43,10 +43,10 @@ export async function followRollout(
   // Repeated until the record has the limits. A daemon that was suspended meanwhile may no longer set them.
   for (;;) {
     const before = await parts.store.loadRollout(rolloutId);
-    const config = parts.rollouts.find(({ name }) => name === policy);
+    const config = parts.rollouts().find(({ name }) => name === policy);
     if (before === undefined || config === undefined) return undefined;
     // In another account, the policy of this name is a different one (P5).
-    const account = await parts.accounts?.statusOf(before);
+    const account = await parts.accounts.statusOf(before);
     if (isForeign(account)) return undefined;
     const current = withCurrentLimits(before, config);
     // Checked again after the record was read: a daemon reports a newer config before it writes by it.
@@ -55,7 +55,7 @@ export async function followRollout(
     // Checked again at each reading of the record, with the current config, which may have changed meanwhile.
     const factFor = (rollout: Rollout) => {
       const version = parts.configs.versionOf(policy);
-      const now = parts.rollouts.find(({ name }) => name === policy);
+      const now = parts.rollouts().find(({ name }) => name === policy);
       if (version === undefined || now === undefined) return undefined;
       const isReinstated = version.isReinstated && rollout.config.generation === before.config.generation;
       return followConfig(rollout, {

@@ -1,14 +1,17 @@
+import type { Clock } from '../../base/time.ts';
 import type { CollectorHold } from '../../contract/admin/holds.ts';
 import type { Action } from '../../rollout/decision/decision.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { Fence, StepQueue } from '../ports/leader.ts';
-import type { ChangeRolloutParts } from '../records/change-rollout.ts';
-import { type ChangeUpgradeParts, changeOf, recordFacts } from '../records/change-upgrade.ts';
+import { changeOf, type RecordParts, recordFacts } from '../records/change-upgrade.ts';
 import type { Observations } from '../watch/observations.ts';
 
-export interface AdmitParts extends ChangeRolloutParts, ChangeUpgradeParts {
+export interface AdmitParts extends RecordParts {
+  readonly register: Pick<FleetRegister, 'holdsOf'>;
+  readonly clock: Clock;
   readonly queue: StepQueue;
   readonly observations: Observations;
 }

@@ -1,9 +1,9 @@
+import type { Clock } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { notStartedStates, runningStates } from '../../rollout/model/upgrade.ts';
 import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
 import type { Fence } from '../ports/leader.ts';
-import type { ChangeRolloutParts } from '../records/change-rollout.ts';
-import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.ts';
+import { type RecordParts, recordFacts } from '../records/change-upgrade.ts';
 import { listAllUpgrades } from '../records/read-records.ts';
 
 // All upgrades that have not started; or all that may be running, in an account that this daemon can't watch.
@@ -15,7 +15,7 @@ const statesOf = { withdrawn: notStartedStates, abandoned: runningStates } as co
  * @param ending `fence` of the leader that decided it; absent if an operator asked for it, which applies in any case
  */
 export async function endUpgrades(
-  parts: ChangeRolloutParts & ChangeUpgradeParts,
+  parts: RecordParts & { readonly clock: Clock },
   rollout: Rollout,
   ending: {
     readonly kind: keyof typeof statesOf;

@@ -11,7 +11,7 @@ import { type ReconcileParts, reconcile } from './reconcile.ts';
 
 export interface LeadParts extends ReconcileParts, WatchParts {
   /** Names of all policies of the config. */
-  readonly policies: readonly string[];
+  readonly policies: () => readonly string[];
   readonly lease: LeaderLease;
   /** Whether another running daemon should lead for a while. */
   readonly isWaitedFor: () => Promise<boolean>;
@@ -109,7 +109,7 @@ async function reconcileAll(
 ): Promise<number> {
   let wakeAt = Number.POSITIVE_INFINITY;
   const reconcileActive = async () => {
-    const active = await parts.store.activeRolloutIds(parts.policies);
+    const active = await parts.store.activeRolloutIds(parts.policies());
     // Nobody else delivers lost steps of a rollout whose policy is gone, or closes it after an abort. It admits no more.
     const orphans = Number.isFinite(overdue) ? await findOrphans(parts) : [];
     for (const rolloutId of [...active, ...orphans.map(({ id }) => id)]) {
@@ -128,7 +128,7 @@ async function reconcileAll(
 export interface GiveWayParts {
   readonly store: Pick<RolloutStore, 'activeRolloutIds'>;
   /** Names of all policies of the config. */
-  readonly policies: readonly string[];
+  readonly policies: () => readonly string[];
   readonly accounts: Pick<Accounts, 'foreign' | 'forgetEnded'>;
   readonly configs: Pick<Configs, 'living' | 'statuses'>;
   /** Why this daemon leaves rollouts of a newer upwave alone. */
@@ -147,7 +147,7 @@ export async function isWaitedFor(parts: GiveWayParts): Promise<boolean> {
   if ([...configs.statuses().values()].some(({ kind }) => kind === 'outdated')) return true;
   await accounts.forgetEnded();
   if (accounts.foreign().length > 0 && others.some((each) => each.account !== account)) return true;
-  const known = new Set(policies);
+  const known = new Set(policies());
   const names = others.flatMap((each) => each.configs.map(({ policy }) => policy));
   const unknown = [...new Set(names)].filter((name) => !known.has(name));
   return unknown.length > 0 && (await store.activeRolloutIds(unknown)).length > 0;

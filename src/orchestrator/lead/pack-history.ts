@@ -1,8 +1,8 @@
 import type { DurationMs } from '../../base/time.ts';
-import type { ChangeRolloutParts } from '../records/change-rollout.ts';
+import type { StopRolloutParts } from '../records/change-rollout.ts';
 
-export type PackHistoryParts = Pick<ChangeRolloutParts, 'store' | 'clock' | 'sleep'> & {
-  readonly policies: readonly string[];
+export type PackHistoryParts = Pick<StopRolloutParts, 'store' | 'clock' | 'sleep'> & {
+  readonly policies: () => readonly string[];
 };
 
 // Most rollbacks and retries come soon after the end. Their records are not packed yet.
@@ -20,7 +20,7 @@ export async function packHistory(
   signal: AbortSignal,
 ): Promise<'done'> {
   while (!signal.aborted && isLeading()) {
-    await parts.store.packEnded(parts.policies, parts.clock.now() - graceMs, signal);
+    await parts.store.packEnded(parts.policies(), parts.clock.now() - graceMs, signal);
     await parts.sleep(checkEveryMs, signal);
   }
   return 'done';

@@ -9,9 +9,11 @@ import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
 import { formatAttributes } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { BreachCause } from '../../rollout/model/stop-cause.ts';
+import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { BackgroundTasks, Fence } from '../ports/leader.ts';
-import { saveRolloutFact, waitForLeavingCreates } from '../records/change-rollout.ts';
-import { loadRolloutView, withSharedAttribute } from '../records/read-records.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import { type StopRolloutParts, saveRolloutFact, waitForLeavingCreates } from '../records/change-rollout.ts';
+import { loadRolloutView, type SharedAttributeParts, withSharedAttribute } from '../records/read-records.ts';
 import { checkInventory } from '../watch/judge-inventory.ts';
 import { type AdmitParts, type Admitted, admitCollectors } from './admit.ts';
 import { type AskGateParts, askGate } from './ask-gate.ts';
@@ -20,7 +22,15 @@ import { moveGroup } from './move-group.ts';
 import { pollSoakingCollectors, type SoakPollParts } from './poll-soak.ts';
 import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
 
-export interface ReconcileParts extends AdmitParts, AskGateParts, SoakPollParts, RollbackParts {
+export interface ReconcileParts
+  extends StopRolloutParts,
+    AdmitParts,
+    AskGateParts,
+    SoakPollParts,
+    RollbackParts,
+    SharedAttributeParts {
+  readonly store: RolloutStore;
+  readonly register: FleetRegister;
   readonly backgroundTasks: BackgroundTasks;
   /** The request rate of all daemons of the access key together. */
   readonly requestsPerSecond: number;

@@ -1,6 +1,7 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
+import type { Sleep } from '../../base/waiting.ts';
 import { countUpgradesIn } from '../../rollout/decision/assess.ts';
 import { recheckInventoryMs, rollbackContinuesAt } from '../../rollout/decision/implausible-inventory.ts';
 import { rollbackPlannedText } from '../../rollout/messages/event-texts.ts';
@@ -30,6 +31,7 @@ import { claimedByOthers } from '../scan/read-plan.ts';
 import { judgeInventory } from '../watch/judge-inventory.ts';
 
 export interface RollbackParts extends ChangeRolloutParts, ChangeUpgradeParts {
+  readonly sleep: Sleep;
   readonly fleet: FleetService;
   readonly claims: PolicyClaims;
 }

@@ -14,15 +14,20 @@ import type { EventSink } from '../ports/event-sink.ts';
 import type { Announced, AnnouncedOf, NoticeQueue, Outbox } from '../ports/notifications.ts';
 import { lastGoodScan, latestScan, type ScanBook } from '../ports/scan-book.ts';
 import { loadCauses } from '../records/load-causes.ts';
-import { loadRolloutSummary, type ViewParts, withSharedAttribute } from '../records/read-records.ts';
+import {
+  loadRolloutSummary,
+  type SharedAttributeParts,
+  type ViewParts,
+  withSharedAttribute,
+} from '../records/read-records.ts';
 
-export interface AnnounceParts extends ViewParts {
+export interface AnnounceParts extends ViewParts, SharedAttributeParts {
   readonly scans: Pick<ScanBook, 'read'>;
   readonly outbox: Outbox;
   readonly queue: NoticeQueue;
-  readonly receivers: readonly Receiver[];
+  readonly receivers: () => readonly Receiver[];
   /** Names of the policies of the current config. */
-  readonly policies: readonly string[];
+  readonly policies: () => readonly string[];
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
   /** Paths of the stored reports of a rollout. */
   readonly reportsOf: (rolloutId: string) => readonly string[];
@@ -42,8 +47,9 @@ const judgeEveryMs: DurationMs = 10_000;
  * @param judged of earlier passes: a rollout without a change since then is not judged again each time
  */
 export async function announceDue(parts: AnnounceParts, judged: JudgedRollouts = new Map()): Promise<void> {
-  const { outbox, clock, policies, store } = parts;
+  const { outbox, clock, store } = parts;
   const now = clock.now();
+  const policies = parts.policies();
   // Read before the rollouts: a write with this mark never covers less than an earlier one.
   const announcedBefore = await outbox.readAnnounced(now);
   const [api, scans, current] = await Promise.all([
@@ -137,7 +143,7 @@ async function write(
   if (notices.length === 0 && JSON.stringify(before?.announced) === JSON.stringify(announcement.announced))
     return true;
   const messages = notices.flatMap((notice) =>
-    receiversOf(notice, receivers).map(({ name }) => ({ receiver: name, notice })),
+    receiversOf(notice, receivers()).map(({ name }) => ({ receiver: name, notice })),
   );
   const result = await outbox.write(announcement, before?.mark ?? null, messages);
   if (result === 'stale') return false;
@@ -160,7 +166,7 @@ export async function announceAndDrain(
   const giveUpAt = clock.now() + withinMs;
   while (!signal.aborted && clock.now() < giveUpAt) {
     const [waited, failures] = [await outbox.receivers(), await outbox.readFailures()];
-    if (!receivers.some(({ name }) => waited.has(name) && !failures.has(name))) return;
+    if (!receivers().some(({ name }) => waited.has(name) && !failures.has(name))) return;
     await parts.sleep(drainPollMs, signal);
   }
 }
@@ -185,7 +191,7 @@ export async function keepAnnouncing(
         if (Math.abs(clock.now() - wokenAt) >= wakeEveryMs) {
           wokenAt = clock.now();
           const waited = await outbox.receivers();
-          await queue.wake(receivers.flatMap(({ name }) => (waited.has(name) ? [name] : [])));
+          await queue.wake(receivers().flatMap(({ name }) => (waited.has(name) ? [name] : [])));
         }
       }
     } catch (error) {

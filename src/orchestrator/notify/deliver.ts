@@ -14,7 +14,7 @@ import type {
 export interface DeliverParts {
   readonly outbox: Outbox;
   readonly send: SendNotice;
-  readonly receivers: readonly Receiver[];
+  readonly receivers: () => readonly Receiver[];
   readonly clock: Clock;
   readonly sink: EventSink;
 }
@@ -33,7 +33,7 @@ export async function deliverNext(
 ): Promise<StepOutcome> {
   const { outbox, clock, sink } = parts;
   // The receiver belongs to another config. The leader wakes a daemon that has it.
-  const receiver = parts.receivers.find((each) => each.name === name);
+  const receiver = parts.receivers().find((each) => each.name === name);
   if (receiver === undefined) return { job: 'end' };
   const now = clock.now();
   const failure = (await outbox.readFailures()).get(name);

@@ -2,7 +2,6 @@ import { assertNever } from '../../base/assert.ts';
 import { countUpgradesIn } from '../../rollout/decision/assess.ts';
 import { isForeign } from '../../rollout/model/account.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
-import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { failedStates, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { makeFailureFilter, summarizeFailed } from '../../rollout/status/failure-filter.ts';
@@ -18,13 +17,8 @@ import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
 import type { VerbRequest } from './operations.ts';
 import { showRollback } from './show-rollback.ts';
 
-export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
-  /** Default: every rollout belongs to this account. */
-  readonly accounts?: Accounts;
-  /** Default: no config is newer than the records. */
-  readonly configs?: FollowConfigsParts['configs'];
-  /** The policies of the current config. */
-  readonly rollouts?: readonly Policy[];
+export interface ApplyVerbParts extends ApprovePlanParts, FollowConfigsParts, ChangeUpgradeParts {
+  readonly accounts: Accounts;
 }
 
 /** Makes the function that applies a verb: it checks the current state, saves the change, and returns once it is in force. */
@@ -129,7 +123,7 @@ async function refuseForeign(
   rollout: Rollout,
   { verb }: VerbRequest,
 ): Promise<Refusal | undefined> {
-  if (accounts === undefined || verbTraits[verb].forForeign) return undefined;
+  if (verbTraits[verb].forForeign) return undefined;
   const account = await accounts.settle(rollout);
   return isForeign(account) ? { kind: 'foreign', account } : undefined;
 }
@@ -151,9 +145,7 @@ async function refuseReopening(
 
 /** An ended rollout follows no config. Before it is reopened, it gets the current windows and limits (P7). */
 async function adoptLimits(parts: ApplyVerbParts, { id, policy }: Rollout): Promise<void> {
-  const { configs, rollouts } = parts;
-  if (configs === undefined || rollouts === undefined) return;
-  await followRollout({ ...parts, configs, rollouts }, { policy: policy.name, rolloutId: id, by: 'daemon' });
+  await followRollout(parts, { policy: policy.name, rolloutId: id, by: 'daemon' });
 }
 
 /** Reads the fleet again, but only for the plan that waits for approval. `judgeVerb` refuses any other plan. */

@@ -10,6 +10,7 @@ import type { Plan } from '../../rollout/planning/plan.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import type { PolicyClaims } from '../records/policy-claims.ts';
 import { listAllUpgrades } from '../records/read-records.ts';
@@ -40,7 +41,7 @@ export async function refuseApproval(
   const { policy } = rollout;
   const memory = makePlanMemory(parts, {
     policy,
-    history: await earlierRollouts(parts, rollout),
+    history: await earlierRollouts(parts.store, rollout),
     at: now,
   });
   const reading = await readPlan(parts, policy, rollout.id, memory, signal);
@@ -51,7 +52,7 @@ export async function refuseApproval(
   const verdict = await judgeInventory(parts, rollout, fleet);
   if (verdict.kind === 'implausible') return { kind: 'inventory', why: verdict.why };
   if (plan.hash === rollout.plan.hash) return undefined;
-  const drift = await compare(parts, rollout, plan);
+  const drift = await compare(parts.store, rollout, plan);
   const { createdAt, startedBy, id, accountMarks, config } = rollout;
   const origin = { id, policy, startedBy, createdAt, fleet, accountMarks, generation: config.generation };
   const frozen = await runInSlices(freezeInSteps(plan, origin), makeTurnBudget(parts.clock));
@@ -87,15 +88,15 @@ function heldIn(rollout: Rollout, { strata }: PlanGroups): readonly HeldStratum[
 }
 
 /** A rollout that an operator started retries earlier failures. A scheduled one leaves them out. */
-async function earlierRollouts(parts: ApprovePlanParts, rollout: Rollout): Promise<readonly Rollout[]> {
+async function earlierRollouts(store: RolloutStore, rollout: Rollout): Promise<readonly Rollout[]> {
   if (rollout.startedBy === 'operator') return [];
-  const all = await parts.store.listRollouts([rollout.policy.name]);
+  const all = await store.listRollouts([rollout.policy.name]);
   return all.filter(({ id }) => id !== rollout.id);
 }
 
-async function compare(parts: ApprovePlanParts, rollout: Rollout, plan: Plan): Promise<PlanDrift> {
+async function compare(store: RolloutStore, rollout: Rollout, plan: Plan): Promise<PlanDrift> {
   const before = new Map(
-    (await listAllUpgrades(parts.store, rollout.id, { state: 'pending' })).map((upgrade) => [
+    (await listAllUpgrades(store, rollout.id, { state: 'pending' })).map((upgrade) => [
       upgrade.identity.collectorId,
       upgrade.identity.collectorName,
     ]),

@@ -6,15 +6,25 @@ import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts'
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
-import type { HoldEntry } from '../ports/fleet-register.ts';
-import { changeRollout, stopRollout, waitForLeavingCreates } from '../records/change-rollout.ts';
-import { recordFact } from '../records/change-upgrade.ts';
-import { findSubjects, noteOfBuild } from './held-subjects.ts';
+import type { FleetRegister, HoldEntry } from '../ports/fleet-register.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import {
+  changeRollout,
+  type StopRolloutParts,
+  stopRollout,
+  waitForLeavingCreates,
+} from '../records/change-rollout.ts';
+import { type RecordParts, recordFact } from '../records/change-upgrade.ts';
+import { type FindSubjectsParts, findSubjects, noteOfBuild } from './held-subjects.ts';
 import type { HoldRequest, HoldResult } from './operations.ts';
-import type { OperationsParts } from './operations-parts.ts';
+
+export interface HoldsParts extends FindSubjectsParts, StopRolloutParts, RecordParts {
+  readonly store: RolloutStore;
+  readonly register: FleetRegister;
+}
 
 /** Holds a build over all policies, a collector over all rollouts, or a stratum or a group in the rollouts that have it. */
-export async function holdSubjects(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
+export async function holdSubjects(parts: HoldsParts, request: HoldRequest): Promise<HoldResult> {
   const found = await findSubjects(parts, request.subject, 'hold');
   if (found.kind !== 'found') return found;
   const result = await changeEach(parts, request, found, holdOne);
@@ -24,17 +34,21 @@ export async function holdSubjects(parts: OperationsParts, request: HoldRequest)
 }
 
 /** The reverse of `holdSubjects`. Earlier failures of a released stratum no longer block it. */
-export async function releaseSubjects(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
+export async function releaseSubjects(parts: HoldsParts, request: HoldRequest): Promise<HoldResult> {
   const found = await findSubjects(parts, request.subject, 'release');
   if (found.kind !== 'found') return found;
   const result = await changeEach(parts, request, found, releaseOne);
   return found.note === undefined ? result : { ...result, note: found.note };
 }
 
-export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
-  const { builds, collectors } = await parts.register.holds();
+export async function listHolds({
+  store,
+  register,
+  claims,
+}: Pick<HoldsParts, 'store' | 'register' | 'claims'>): Promise<HeldThings> {
+  const { builds, collectors } = await register.holds();
   const strata: Array<HeldThings['strata'][number]> = [];
-  const rollouts = await parts.store.currentRollouts(await parts.claims.names());
+  const rollouts = await store.currentRollouts(await claims.names());
   for (const rollout of rollouts) {
     const { id, policy, endedAt } = rollout;
     const of = { policy: policy.name, rolloutId: id, isEnded: endedAt !== null };
@@ -46,10 +60,10 @@ export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
 
 /** One result for all subjects: done when at least one changed. */
 async function changeEach(
-  parts: OperationsParts,
+  parts: HoldsParts,
   request: HoldRequest,
   { subjects }: { readonly subjects: readonly HeldSubject[] },
-  changeOne: (parts: OperationsParts, subject: HeldSubject, request: HoldRequest) => Promise<boolean>,
+  changeOne: (parts: HoldsParts, subject: HeldSubject, request: HoldRequest) => Promise<boolean>,
 ) {
   const changed: HeldSubject[] = [];
   for (const subject of subjects) if (await changeOne(parts, subject, request)) changed.push(subject);
@@ -60,7 +74,7 @@ async function changeEach(
 
 /** @returns whether anything changed */
 async function holdOne(
-  parts: OperationsParts,
+  parts: HoldsParts,
   subject: HeldSubject,
   { by, reason }: HoldRequest,
 ): Promise<boolean> {
@@ -113,7 +127,7 @@ async function holdOne(
 }
 
 async function releaseOne(
-  parts: OperationsParts,
+  parts: HoldsParts,
   subject: HeldSubject,
   { by, reason }: HoldRequest,
 ): Promise<boolean> {
@@ -149,7 +163,7 @@ async function releaseOne(
 }
 
 async function auditStratum(
-  { register }: OperationsParts,
+  { register }: Pick<HoldsParts, 'register'>,
   event: 'stratum.held' | 'stratum.released',
   { label, rolloutId }: Extract<HeldSubject, { kind: 'stratum' }>,
   words: Pick<HoldRequest, 'by' | 'reason'> & { readonly at: number },
@@ -165,7 +179,7 @@ function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {
 }
 
 /** Withdraws the collector from every rollout in which it has not started. Running upgrades are watched to their end (P5). */
-async function withdraw(parts: OperationsParts, collectorId: number, reason: UpgradeReason): Promise<void> {
+async function withdraw(parts: HoldsParts, collectorId: number, reason: UpgradeReason): Promise<void> {
   for (const rolloutId of await parts.store.activeRolloutIds(await parts.claims.names())) {
     const rollout = await parts.store.loadRollout(rolloutId);
     const { upgrades, unreadable } = await parts.store.loadUpgrades(rolloutId, [collectorId]);
@@ -180,7 +194,10 @@ async function withdraw(parts: OperationsParts, collectorId: number, reason: Upg
   }
 }
 
-async function audit(parts: OperationsParts, entry: HoldEntry): Promise<void> {
+async function audit(
+  parts: Pick<HoldsParts, 'register' | 'sink' | 'wakeUps'>,
+  entry: HoldEntry,
+): Promise<void> {
   await parts.register.audit(entry);
   parts.sink.note(entry);
   parts.wakeUps.wake();

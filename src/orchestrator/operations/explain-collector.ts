@@ -10,25 +10,36 @@ import { chooseTarget, type TargetChoice } from '../../rollout/planning/target.t
 import { attemptsOf } from '../../rollout/status/attempt-status.ts';
 import { explainUnreadable, explainUpgrade, explainWithdrawnByHold } from '../../rollout/status/explain.ts';
 import { explainUnplanned, type PastRecord, unplanned } from '../../rollout/status/explain-unplanned.ts';
-import type { Build } from '../ports/fleet-service.ts';
-import { loadRolloutSummary } from '../records/read-records.ts';
+import type { Build, FleetService } from '../ports/fleet-service.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import type { ScanForecast } from '../ports/scan-book.ts';
+import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
 import { acceptsLateJoiners } from '../scan/late-joiners.ts';
 import { makePlanMemory } from '../scan/read-plan.ts';
 import {
   type Asked,
+  type AskForCollectorParts,
   askForCollector,
+  type FindPlannedParts,
   findLongOutage,
   findPlannedCollector,
   namesNear,
 } from './find-planned-collector.ts';
 import type { ExplainResult } from './operations.ts';
-import type { OperationsParts } from './operations-parts.ts';
+
+export interface ExplainParts extends FindPlannedParts, AskForCollectorParts, ViewParts {
+  readonly store: RolloutStore;
+  readonly fleet: Pick<FleetService, 'findCollector' | 'readInventory' | 'listBuilds'>;
+  /** The policies of the current config. */
+  readonly rollouts: () => readonly Policy[];
+  readonly forecast: ScanForecast;
+}
 
 // Rollouts of each policy: months of nights, in a few reads.
 const pastMax = 20;
 
 /** Why a collector is not upgraded now, and when it will be: for each policy, from its running rollout or its next plan. */
-export async function explainCollector(parts: OperationsParts, idOrName: string): Promise<ExplainResult> {
+export async function explainCollector(parts: ExplainParts, idOrName: string): Promise<ExplainResult> {
   const planned = await explainPlanned(parts, idOrName);
   if (planned !== undefined) return planned;
   const asked = await askForCollector(parts, idOrName);
@@ -41,7 +52,7 @@ export async function explainCollector(parts: OperationsParts, idOrName: string)
 
 /** Explains a collector of a running rollout; undefined if no running rollout has it. */
 export async function explainPlanned(
-  parts: OperationsParts,
+  parts: ExplainParts,
   idOrName: string,
 ): Promise<ExplainResult | undefined> {
   const planned = await findPlannedCollector(parts, idOrName);
@@ -56,7 +67,7 @@ export async function explainPlanned(
 }
 
 /** Searches the plans first. A collector without a plan, such as an excluded one, is in the inventory. */
-async function nearestCollectors(parts: OperationsParts, text: string): Promise<readonly string[]> {
+async function nearestCollectors(parts: ExplainParts, text: string): Promise<readonly string[]> {
   const near = await namesNear(parts, text);
   if (near.length > 0 || (await findLongOutage(parts)) !== undefined) return near;
   const inventory = await parts.fleet.readInventory(null);
@@ -78,7 +89,7 @@ interface Asking extends Found {
   readonly builds: () => Promise<readonly Build[] | null>;
 }
 
-async function explainFound(parts: OperationsParts, found: Found): Promise<ExplainResult> {
+async function explainFound(parts: ExplainParts, found: Found): Promise<ExplainResult> {
   const { id, name, build } = found;
   const builds = once(async () => {
     if ((await findLongOutage(parts)) !== undefined) return null;
@@ -87,7 +98,7 @@ async function explainFound(parts: OperationsParts, found: Found): Promise<Expla
   });
   // In parallel, like all reads below, because a person waits for them.
   const byPolicy = await Promise.all(
-    parts.rollouts.map(async (policy) => {
+    parts.rollouts().map(async (policy) => {
       const [records, active] = await Promise.all([
         loadRecords(parts, policy.name, id),
         findActive(parts, policy.name, id),
@@ -110,7 +121,7 @@ interface KeptRecord extends PastRecord {
 
 /** The collector's record in the latest rollouts of a policy, newest first. */
 async function loadRecords(
-  { store }: OperationsParts,
+  { store }: Pick<ExplainParts, 'store'>,
   policy: string,
   collectorId: number,
 ): Promise<readonly KeptRecord[]> {
@@ -149,7 +160,7 @@ function pastUpgrade({ rollout, upgrade }: KeptRecord, explained: string | null)
 
 /** @param records of this policy */
 async function explainFor(
-  parts: OperationsParts,
+  parts: ExplainParts,
   policy: Policy,
   {
     asking,
@@ -201,7 +212,7 @@ async function explainFor(
 
 /** A collector that no active rollout of the policy has. */
 async function explainOutside(
-  parts: OperationsParts,
+  parts: ExplainParts,
   policy: Policy,
   known: {
     readonly asking: Asking;
@@ -229,7 +240,11 @@ async function explainOutside(
 }
 
 /** The explanation of a collector that a hold withdrew; undefined for any other collector. */
-async function explainHold(parts: OperationsParts, rollout: Rollout, upgrade: Upgrade) {
+async function explainHold(
+  parts: Pick<ExplainParts, 'register' | 'forecast'>,
+  rollout: Rollout,
+  upgrade: Upgrade,
+) {
   if (upgrade.progress.state !== 'withdrawn') return undefined;
   const [held] = await parts.register.holdsOf([upgrade.identity.collectorId]);
   return explainWithdrawnByHold(upgrade, {
@@ -242,7 +257,7 @@ async function explainHold(parts: OperationsParts, rollout: Rollout, upgrade: Up
 type FoundActive = Awaited<ReturnType<typeof findActive>>;
 
 /** The collector's record in the active rollouts of a policy. A rollback that has it follows the rollout that it undoes. */
-async function findActive({ store }: OperationsParts, policy: string, collectorId: number) {
+async function findActive({ store }: Pick<ExplainParts, 'store'>, policy: string, collectorId: number) {
   const active = await store.activeRolloutIds([policy]);
   const loaded = await Promise.all(
     active.map(async (rolloutId) => ({ rolloutId, ...(await store.loadUpgrades(rolloutId, [collectorId])) })),
@@ -254,7 +269,7 @@ async function findActive({ store }: OperationsParts, policy: string, collectorI
 
 /** The build of the running rollout, else the one that the next scan would choose. A rollback has other target builds. */
 async function targetOf(
-  parts: OperationsParts,
+  parts: ExplainParts,
   policy: Policy,
   { asking, view }: { readonly asking: Asking; readonly view: RolloutView | undefined },
 ): Promise<TargetChoice | null> {

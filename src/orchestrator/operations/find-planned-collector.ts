@@ -1,12 +1,31 @@
 import { nearestNames, parseCollectorId } from '../../base/names.ts';
+import type { Clock } from '../../base/time.ts';
 import type { Outage } from '../../contract/admin/rollout-status.ts';
 import { unaskedText } from '../../rollout/messages/explanations.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
-import { outageWaitMaxMs } from '../ports/api-budget.ts';
-import type { OperationsParts } from './operations-parts.ts';
+import { outageWaitMaxMs, type ReadApiBudgetStatus } from '../ports/api-budget.ts';
+import type { FleetService } from '../ports/fleet-service.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import type { PolicyClaims } from '../records/policy-claims.ts';
+
+/** What finds a collector in the plans of running rollouts. */
+export interface FindPlannedParts {
+  readonly store: Pick<
+    RolloutStore,
+    'findNamed' | 'loadUpgrades' | 'activeRolloutIds' | 'currentRollouts' | 'listUpgrades'
+  >;
+  readonly claims: PolicyClaims;
+}
+
+/** What asks the service for a collector. */
+export interface AskForCollectorParts {
+  readonly fleet: Pick<FleetService, 'findCollector'>;
+  readonly readApiBudgetStatus: ReadApiBudgetStatus;
+  readonly clock: Clock;
+}
 
 /** Size of a page for a search of the plan's names: a few hundred KB. */
 const pageSize = 1_000;
@@ -16,7 +35,7 @@ const pageSize = 1_000;
  * for a service that is down.
  */
 export async function findPlannedCollector(
-  parts: OperationsParts,
+  parts: FindPlannedParts,
   idOrName: string,
 ): Promise<Upgrade | undefined> {
   const id = parseCollectorId(idOrName);
@@ -34,7 +53,7 @@ export async function findPlannedCollector(
 }
 
 /** Similar names of planned collectors. It reads all plans, which takes 1 s for 100,000 collectors. */
-export async function namesNear(parts: OperationsParts, text: string): Promise<readonly string[]> {
+export async function namesNear(parts: FindPlannedParts, text: string): Promise<readonly string[]> {
   let near: string[] = [];
   for (const { id } of await parts.store.currentRollouts(await parts.claims.names())) {
     for (let offset = 0; ; offset += pageSize) {
@@ -53,7 +72,7 @@ export type Asked =
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 /** Looks a collector up at the service, unless an outage lasts longer than a person would wait. */
-export async function askForCollector(parts: OperationsParts, idOrName: string): Promise<Asked> {
+export async function askForCollector(parts: AskForCollectorParts, idOrName: string): Promise<Asked> {
   const outage = await findLongOutage(parts);
   if (outage !== undefined) return { kind: 'unavailable', reason: unaskedText(outage.reason) };
   const answer = await parts.fleet.findCollector(idOrName);
@@ -64,7 +83,9 @@ export async function askForCollector(parts: OperationsParts, idOrName: string):
 }
 
 /** An outage that lasts longer than a person would wait; undefined without one. */
-export async function findLongOutage(parts: OperationsParts): Promise<Outage | undefined> {
+export async function findLongOutage(
+  parts: Pick<AskForCollectorParts, 'readApiBudgetStatus' | 'clock'>,
+): Promise<Outage | undefined> {
   const { outage } = await parts.readApiBudgetStatus();
   const isLong = outage !== null && (outage.until ?? 0) > parts.clock.now() + outageWaitMaxMs;
   return isLong ? outage : undefined;

@@ -10,9 +10,21 @@ import {
 import { findStratum } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, UnreadableRecord } from '../../rollout/model/rollout.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
-import { askForCollector, findPlannedCollector, namesNear } from './find-planned-collector.ts';
+import type { FleetRegister } from '../ports/fleet-register.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import {
+  type AskForCollectorParts,
+  askForCollector,
+  type FindPlannedParts,
+  findPlannedCollector,
+  namesNear,
+} from './find-planned-collector.ts';
 import type { HoldResult } from './operations.ts';
-import type { OperationsParts } from './operations-parts.ts';
+
+export interface FindSubjectsParts extends FindPlannedParts, AskForCollectorParts {
+  readonly store: RolloutStore;
+  readonly register: Pick<FleetRegister, 'holds'>;
+}
 
 type Found =
   | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[]; readonly note?: HoldNote }
@@ -20,7 +32,7 @@ type Found =
 
 /** The subject that a request names: a build by its form, a stratum by its label, else a collector. */
 export async function findSubjects(
-  parts: OperationsParts,
+  parts: FindSubjectsParts,
   text: string,
   did: 'hold' | 'release',
 ): Promise<Found> {
@@ -65,7 +77,7 @@ function emptyStratum(rollouts: readonly Rollout[], text: string): readonly Held
 
 /** Collectors that share an attribute, in each running rollout with such collectors. */
 async function findGroup(
-  { store }: OperationsParts,
+  { store }: Pick<FindSubjectsParts, 'store'>,
   rollouts: readonly Rollout[],
   attributes: readonly Attribute[],
 ): Promise<Found> {
@@ -87,7 +99,7 @@ function unreadableRollout(label: string, rolloutId: string, record: UnreadableR
 
 /** Searches our own records first: an outage of the service must not delay a hold. */
 async function findCollector(
-  parts: OperationsParts,
+  parts: FindSubjectsParts,
   text: string,
   strata: { readonly known: readonly string[]; readonly empty: readonly HeldSubject[] },
 ): Promise<Found> {
@@ -120,7 +132,7 @@ const nearestMax = 3;
 
 /** A note if the service does not offer the held build, which suggests a typo. */
 export async function noteOfBuild(
-  { register }: OperationsParts,
+  { register }: { readonly register: Pick<FleetRegister, 'lastOffered'> },
   [subject]: readonly HeldSubject[],
 ): Promise<HoldNote | undefined> {
   if (subject?.kind !== 'build') return undefined;

@@ -11,8 +11,8 @@ import type { ReloadPreviewResult, ReloadResult } from './reload-config.ts';
 /** The operations of one account. */
 export interface AccountOperations {
   readonly operations: Operations;
-  /** Names of its policies; one list for the whole life of the daemon. */
-  readonly policies: readonly string[];
+  /** Names of its policies. */
+  readonly policies: () => readonly string[];
 }
 
 /**
@@ -30,7 +30,7 @@ export function joinAccounts(accounts: readonly AccountOperations[]): Operations
     question: (operations: Operations) => Promise<Result>,
     isUnknown: (result: Result) => boolean,
   ): Promise<Result> {
-    const owner = accounts.find(({ policies }) => policies.includes(policy))?.operations ?? first;
+    const owner = accounts.find(({ policies }) => policies().includes(policy))?.operations ?? first;
     invariant(owner !== undefined, 'a daemon has at least one account');
     const answer = await question(owner);
     if (!isUnknown(answer)) return answer;

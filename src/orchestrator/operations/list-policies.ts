@@ -18,12 +18,11 @@ export interface ListPoliciesParts extends FindOrphansParts {
   readonly clock: Clock;
   readonly scans: Pick<ScanBook, 'read'>;
   /** Names of all policies of the config. */
-  readonly policies: readonly string[];
+  readonly policies: () => readonly string[];
   readonly forecast: ScanForecast;
-  /** Default: all daemons agree. */
-  readonly configs?: Pick<Configs, 'statuses' | 'versionOf' | 'living' | 'settings'>;
+  readonly configs: Pick<Configs, 'statuses' | 'versionOf' | 'living' | 'settings'>;
   /** The policies of the config. */
-  readonly rollouts?: readonly Policy[];
+  readonly rollouts: () => readonly Policy[];
 }
 
 /** Lists for each policy the last scan, its result and the next scan; also rollouts without a policy. */
@@ -33,11 +32,11 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
     findOrphans(parts).then((found) => found.filter(({ state }) => !isRolloutEnd(state))),
     findSuperseded(parts),
   ]);
-  const difference = parts.configs?.settings();
+  const difference = parts.configs.settings();
   return {
     orphans,
     ...(difference !== undefined && { configDifference: settingsText(difference) }),
-    policies: parts.policies.map((policy) => {
+    policies: parts.policies().map((policy) => {
       const own = entries.filter((entry) => entry.policy === policy);
       const last = latestScan(own);
       return {
@@ -47,7 +46,7 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
         nextScanAt: nextScanAt(parts, policy, last),
         config: superseded.has(policy)
           ? { kind: 'superseded', others: 0 }
-          : (parts.configs?.statuses().get(policy) ?? { kind: 'agreed', others: 0 }),
+          : (parts.configs.statuses().get(policy) ?? { kind: 'agreed', others: 0 }),
       };
     }),
   };
@@ -65,14 +64,14 @@ function nextScanAt(
 
 /** Policies whose running rollout has the limits of a newer config that no running daemon has. No daemon may revert them. */
 async function findSuperseded({
-  rollouts = [],
+  rollouts,
   configs,
   store,
   clock,
 }: ListPoliciesParts): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const config of rollouts) {
-    const version = configs?.versionOf(config.name);
+  for (const config of rollouts()) {
+    const version = configs.versionOf(config.name);
     if (version === undefined || version.isReinstated) continue;
     for (const id of await store.activeRolloutIds([config.name])) {
       const rollout = await store.loadRollout(id);

@@ -41,12 +41,12 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     rolloutStatus,
     listRollouts: async () => {
       const [orphans, api] = await Promise.all([findOrphans(parts), readApiBudgetStatus()]);
-      const policies = [...parts.policies, ...new Set(orphans.map(({ policy }) => policy))];
+      const policies = [...parts.policies(), ...new Set(orphans.map(({ policy }) => policy))];
       return describeAll(await store.currentRollouts(policies), api);
     },
     pageRollouts: async (page) => {
       const [found, api] = await Promise.all([
-        store.pageRollouts(parts.policies, page),
+        store.pageRollouts(parts.policies(), page),
         readApiBudgetStatus(),
       ]);
       if (found === undefined) return undefined;

@@ -1,15 +1,22 @@
-import type { Policy } from '../../rollout/model/policy.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
+import type { SharedAttributeParts } from '../records/read-records.ts';
 import type { ApplyVerbParts } from './apply-verb.ts';
+import type { HoldsParts } from './change-holds.ts';
+import type { ExplainParts } from './explain-collector.ts';
 import type { ListPoliciesParts } from './list-policies.ts';
 
 /** Dependencies of the operations: stores, readers, and the policies of the config. */
-export interface OperationsParts extends ApplyVerbParts, ListPoliciesParts {
+export interface OperationsParts
+  extends ApplyVerbParts,
+    ListPoliciesParts,
+    ExplainParts,
+    HoldsParts,
+    SharedAttributeParts {
+  readonly accounts: ApplyVerbParts['accounts'];
+  readonly fleet: ApplyVerbParts['fleet'];
   readonly store: ApplyVerbParts['store'];
-  readonly configs?: NonNullable<ApplyVerbParts['configs']> & NonNullable<ListPoliciesParts['configs']>;
-  /** The policies of the config. */
-  readonly rollouts: readonly Policy[];
+  readonly configs: ApplyVerbParts['configs'] & ListPoliciesParts['configs'];
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
-  /** The name of this installation. */
-  readonly installation?: string | undefined;
+  /** The name of this installation; undefined: no name. */
+  readonly installation: string | undefined;
 }

@@ -1,4 +1,4 @@
-import type { Clock, EpochMs } from '../../base/time.ts';
+import type { EpochMs } from '../../base/time.ts';
 import type { FollowedConfig, ReloadChanges } from '../../contract/admin/reload.ts';
 import type { VerbBody } from '../../contract/admin/verb-body.ts';
 import {
@@ -14,7 +14,6 @@ import { compareConfigs } from '../../rollout/reload/policy-difference.ts';
 import type { Configs } from '../configs/configs.ts';
 import { type FollowConfigsParts, followConfigs } from '../configs/follow-configs.ts';
 import type { NamedConfig } from '../ports/config-register.ts';
-import type { FleetRegister } from '../ports/fleet-register.ts';
 
 /** A valid config that was read again. */
 export interface NextConfig {
@@ -54,12 +53,9 @@ export interface ReloadStatus {
   readonly problem?: string;
 }
 
-export interface ReloadParts<Next extends NextConfig = NextConfig>
-  extends Omit<FollowConfigsParts, 'register'> {
-  readonly register: FleetRegister;
+export interface ReloadParts<Next extends NextConfig = NextConfig> extends FollowConfigsParts {
   readonly configs: Configs;
   readonly source: ConfigSource<Next>;
-  readonly clock: Clock;
 }
 
 /** Reads the config again, all or nothing. One reload runs at a time. */
@@ -82,7 +78,7 @@ export function makeReload<Next extends NextConfig>(
     }
     const { next } = read;
     status = { at };
-    const policies = compareConfigs(parts.rollouts, next.rollouts);
+    const policies = compareConfigs(parts.rollouts(), next.rollouts);
     const { settings, needsRestart } = next;
     const isUnchanged = [policies, settings, needsRestart].every((changed) => changed.length === 0);
     parts.source.use(next);
@@ -125,14 +121,14 @@ async function previewReload<Next extends NextConfig>(
   const read = parts.source.read();
   if (read.kind === 'wrong') return { kind: 'refused', reason: read.reason };
   const { rollouts, settings, needsRestart, own: configs } = read.next;
-  const policies = compareConfigs(parts.rollouts, rollouts);
+  const policies = compareConfigs(parts.rollouts(), rollouts);
   const warnings = await warnOfOrphans(parts, policies);
   const followed: FollowedConfig[] = [];
   for (const policy of rollouts) {
     for (const id of await parts.store.activeRolloutIds([policy.name])) {
       const rollout = await parts.store.loadRollout(id);
       if (rollout === undefined || rollout.unreadable !== undefined) continue;
-      const account = await parts.accounts?.statusOf(rollout);
+      const account = await parts.accounts.statusOf(rollout);
       if (isForeign(account)) continue;
       const current = withCurrentLimits(rollout, policy);
       followed.push({ rollout: id, followed: current.followed, waiting: current.waiting });

@@ -73,7 +73,7 @@ interface UpgradeList {
 
 /** The upgrades of collectors with these attributes; empty if the plan's attributes are unknown. */
 async function listWith(
-  { store }: ViewParts,
+  { store }: Pick<ViewParts, 'store'>,
   rolloutId: string,
   attributes: readonly Attribute[],
 ): Promise<UpgradeList> {
@@ -90,7 +90,11 @@ async function listWith(
 const dueStates: readonly UpgradeState[] = [...runningStates, 'deferred'];
 
 /** The index to read: the smallest one with all of the states. */
-function listOf({ store }: ViewParts, view: RolloutView, { states, wave }: UpgradeFilter): UpgradeList {
+function listOf(
+  { store }: Pick<ViewParts, 'store'>,
+  view: RolloutView,
+  { states, wave }: UpgradeFilter,
+): UpgradeList {
   const { id } = view.rollout;
   const isWithin = (all: readonly UpgradeState[]) => states?.every((state) => all.includes(state)) === true;
   const endOf = (all: readonly UpgradeState[]) => countIn(view, { states: all });

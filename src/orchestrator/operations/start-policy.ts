@@ -30,7 +30,7 @@ export type StartResult = { readonly kind: 'started'; readonly status: RolloutSt
 
 export interface StartPolicyParts extends ScanParts {
   /** The policies of the current config. */
-  readonly rollouts: readonly Policy[];
+  readonly rollouts: () => readonly Policy[];
   readonly rolloutStatus: (rolloutId: string) => Promise<RolloutStatus | undefined>;
 }
 
@@ -42,15 +42,15 @@ export function makeStartPolicy(parts: StartPolicyParts): {
   const { rollouts, clock } = parts;
   return {
     previewStart: async (name) => {
-      const policy = rollouts.find((each) => each.name === name);
-      if (policy === undefined) return unknownPolicy(name, rollouts);
+      const policy = rollouts().find((each) => each.name === name);
+      if (policy === undefined) return unknownPolicy(name, rollouts());
       const found = await previewRollout(parts, policy);
       if (found.kind !== 'ready') return notStarted(found);
       return { kind: 'planned', preview: previewOf(policy, found.plan, clock.now()) };
     },
     start: async ({ policy: name, ...request }) => {
-      const policy = rollouts.find((each) => each.name === name);
-      if (policy === undefined) return unknownPolicy(name, rollouts);
+      const policy = rollouts().find((each) => each.name === name);
+      if (policy === undefined) return unknownPolicy(name, rollouts());
       const result = await startRollout(parts, policy, request);
       if (result.kind === 'drifted') {
         const now = previewOf(policy, result.plan, clock.now());

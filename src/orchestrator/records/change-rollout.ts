@@ -8,14 +8,24 @@ import type { RolloutReason } from '../../rollout/model/rollout-reason.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import { sendWithinMs } from '../ports/fleet-service.ts';
 import type { Fence, WakeUps } from '../ports/leader.ts';
-import type { SaveResult } from '../ports/rollout-store.ts';
+import type { RolloutStore, SaveResult } from '../ports/rollout-store.ts';
 import { describeRolloutChange } from './describe-change.ts';
 import { loadRolloutSummary, type ViewParts } from './read-records.ts';
 
-export interface ChangeRolloutParts extends ViewParts {
-  readonly clock: Clock;
+/** What saves a change, and tells of it. */
+export interface SaveParts {
+  readonly store: RolloutStore;
   readonly sink: EventSink;
   readonly wakeUps: WakeUps;
+}
+
+export interface ChangeRolloutParts extends ViewParts, SaveParts {
+  readonly store: RolloutStore;
+  readonly clock: Clock;
+}
+
+/** What changes a rollout, and waits for creates that are being sent. */
+export interface StopRolloutParts extends ChangeRolloutParts {
   readonly sleep: Sleep;
 }
 
@@ -51,7 +61,7 @@ export async function changeRollout(
  * writer is accepted.
  */
 export async function stopRollout(
-  parts: ChangeRolloutParts,
+  parts: StopRolloutParts,
   rolloutId: string,
   by: string,
   factOf: (view: RolloutView) => RolloutFact | undefined,
@@ -74,7 +84,7 @@ export async function stopRollout(
 
 /** Saves one fact of a rollout, and reports it. The brake follows the state: only a running rollout may create tasks. */
 export async function saveRolloutFact(
-  parts: ChangeRolloutParts,
+  parts: SaveParts,
   before: Rollout,
   fact: RolloutFact,
   by: string,
@@ -168,7 +178,7 @@ function brakeFor(after: Rollout, fact: RolloutFact): 'set' | 'lift' | 'keep' {
  * sent within `sendWithinMs` or not at all, so the verb answers only after that time (P4).
  */
 export async function waitForLeavingCreates(
-  parts: Pick<ChangeRolloutParts, 'store' | 'sleep'>,
+  parts: Pick<StopRolloutParts, 'store' | 'sleep'>,
   rolloutId: string,
 ): Promise<void> {
   // Without a brake, such as for the hold of one collector, other creates continue. They do not extend this wait.

@@ -5,7 +5,7 @@ import { holdsSlot, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { evolve } from '../../rollout/upgrade/evolve.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import type { SaveGuard, UpgradeChange } from '../ports/rollout-store.ts';
-import type { ChangeRolloutParts } from './change-rollout.ts';
+import type { SaveParts } from './change-rollout.ts';
 import { describeUpgradeChange } from './describe-change.ts';
 
 export interface ChangeUpgradeParts {
@@ -20,7 +20,8 @@ export interface ChangeUpgradeParts {
   readonly trustedSince: () => EpochMs;
 }
 
-type RecordParts = ChangeUpgradeParts & Pick<ChangeRolloutParts, 'store' | 'sink' | 'wakeUps'>;
+/** What applies facts to upgrades, and saves them. */
+export interface RecordParts extends ChangeUpgradeParts, SaveParts {}
 
 /** A fact about one collector's upgrade, with the record on which it is based. */
 export interface UpgradeFinding {

@@ -149,9 +149,12 @@ async function compareWithService(
   return judgeAccount(sample, { marks, own });
 }
 
+/** The account of a rollout that was judged as our own right before. */
+const justJudged = { statusOf: async () => ({ kind: 'own' }) as const };
+
 /** Adds the mark, so that daemons with the old and with the new key recognise the rollout. */
 async function tieTo(parts: AccountsParts, { id }: Rollout, mark: AccountMark): Promise<void> {
-  await changeRollout(parts, id, 'daemon', ({ rollout }) =>
+  await changeRollout({ ...parts, accounts: justJudged }, id, 'daemon', ({ rollout }) =>
     hasMark(rollout.accountMarks, mark) ? undefined : { kind: 'accountTied', at: parts.clock.now(), mark },
   );
 }

@@ -5,8 +5,8 @@ import type { ScanBook } from '../ports/scan-book.ts';
 export interface PolicyClaimsParts {
   readonly scans: Pick<ScanBook, 'read'>;
   readonly clock: Clock;
-  /** Names of all policies of the config. A reload changes the list in place. */
-  readonly policies: readonly string[];
+  /** Names of all policies of the config. */
+  readonly policies: () => readonly string[];
   /** The other running daemons at the last beat. */
   readonly configs: { readonly living: () => { readonly others: readonly LivingDaemon[] } };
 }
@@ -22,7 +22,7 @@ export function makePolicyClaims({ scans, clock, policies, configs }: PolicyClai
   let scanned: readonly string[] = [];
   const known = (): ReadonlySet<string> => {
     const others = configs.living().others.flatMap((each) => each.configs.map(({ policy }) => policy));
-    return new Set([...policies, ...others]);
+    return new Set([...policies(), ...others]);
   };
   return {
     /** Names of all policies whose rollouts may be upgrading collectors, including renamed and removed ones (P1). */

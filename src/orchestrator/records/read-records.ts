@@ -12,12 +12,15 @@ import type { SharedAttributes } from './shared-attributes.ts';
 export interface ViewParts {
   readonly store: RolloutStore;
   readonly register: FleetRegister;
-  /** Default: every rollout belongs to this account. */
-  readonly accounts?: Pick<Accounts, 'statusOf'>;
-  /** Why no create leaves after an outage of the store. Default: they leave. */
-  readonly createsWait?: () => CreatesWait | undefined;
-  /** Default: shared attributes are not computed. */
-  readonly sharedAttributes?: SharedAttributes;
+  readonly accounts: Pick<Accounts, 'statusOf'>;
+  /** Why no create leaves after an outage of the store; undefined: they leave. */
+  readonly createsWait: () => CreatesWait | undefined;
+}
+
+/** What finds the shared attribute of a rollout's failures. */
+export interface SharedAttributeParts {
+  readonly store: RolloutStore;
+  readonly sharedAttributes: SharedAttributes;
 }
 
 /** Reads the view of a rollout for `decide`; undefined if there is no such rollout. */
@@ -33,14 +36,14 @@ export async function loadRolloutView(
   // Holds do not matter for an ended rollout, nor for a rollback, which returns to earlier builds.
   const builds = endedAt === null && kind === 'upgrade' ? holds.builds : [];
   const rollback = startedAs === null ? undefined : await store.loadRollout(startedAs);
-  const wait = createsWait?.();
+  const wait = createsWait();
   const view = {
     ...stored,
     ...(wait === undefined ? {} : { createsWait: wait }),
     groups: withCurrentCaps(stored.groups, stored.rollout.policy),
     buildHold: builds.find(({ build }) => isSameBuild(build, plan.targetBuild)) ?? null,
     rollback: rollback ?? null,
-    ...(accounts === undefined || stored.rollout.unreadable?.kind === 'newer'
+    ...(stored.rollout.unreadable?.kind === 'newer'
       ? {}
       : { account: await accounts.statusOf(stored.rollout) }),
   };
@@ -51,10 +54,10 @@ export async function loadRolloutView(
 
 /** Adds the shared attribute of the failures to a view. */
 export async function withSharedAttribute(
-  { store, sharedAttributes }: Pick<ViewParts, 'store' | 'sharedAttributes'>,
+  { store, sharedAttributes }: SharedAttributeParts,
   view: RolloutView,
 ): Promise<RolloutView> {
-  const sharedAttribute = await sharedAttributes?.of(store, view);
+  const sharedAttribute = await sharedAttributes.of(store, view);
   return sharedAttribute === undefined ? view : { ...view, sharedAttribute };
 }
 

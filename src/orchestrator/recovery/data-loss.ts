@@ -16,8 +16,8 @@ export interface StoreMemoryParts {
   readonly instance: StoreInstance;
   readonly sink: EventSink;
   readonly clock: Clock;
-  /** Names of the policies of the current config. A reload changes the list in place. */
-  readonly policies: readonly string[];
+  /** Names of the policies of the current config. */
+  readonly policies: () => readonly string[];
 }
 
 // A removed policy that comes back sooner must not start by itself after an abort that Redis lost.
@@ -59,8 +59,8 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
 
   /** All rollouts at the first check; later the active ones, and those that were active at the last check. */
   async function readRollouts(): Promise<readonly Rollout[]> {
-    if (known === undefined) return store.listRollouts(policies);
-    const active = (await store.activeRolloutIds(policies)).map((id) => ({ id }));
+    if (known === undefined) return store.listRollouts(policies());
+    const active = (await store.activeRolloutIds(policies())).map((id) => ({ id }));
     return loadAll([...active, ...activeBefore()]);
   }
 
@@ -88,7 +88,7 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
   /** Policies that reloads removed would otherwise be remembered for the life of the process. */
   function forgetRemoved(): void {
     for (const [policy, { createdAt }] of newestIds) {
-      if (policies.includes(policy) || latest.get(policy)?.endedAt === null) continue;
+      if (policies().includes(policy) || latest.get(policy)?.endedAt === null) continue;
       if (clock.now() - createdAt < removedKeptMs) continue;
       latest.delete(policy);
       newestIds.delete(policy);

@@ -10,7 +10,7 @@ export interface KeepReportsParts extends ReportParts {
   readonly folder: ReportFolder;
   readonly formats: readonly ReportFormat[];
   /** Names of the policies of the current config. */
-  readonly policies: readonly string[];
+  readonly policies: () => readonly string[];
   readonly sink: EventSink;
 }
 
@@ -39,7 +39,7 @@ export function makeReportKeeper(parts: KeepReportsParts) {
   let problem: (ReportProblem & { readonly failures: number }) | null = null;
   /** Writes the missing reports once. */
   const writeDue = async (): Promise<void> => {
-    const page = await store.pageRollouts(policies, { limit: rolloutsMax });
+    const page = await store.pageRollouts(policies(), { limit: rolloutsMax });
     for (const rollout of page?.rollouts ?? []) {
       if (!isDue(rollout, clock.now())) continue;
       const reason = await writeMissing(parts, rollout);

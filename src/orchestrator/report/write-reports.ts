@@ -8,14 +8,20 @@ import type { CauseGroupName } from '../../rollout/status/causes.ts';
 import { describeGates } from '../../rollout/status/describe-course.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
-import { eventsReadMax } from '../ports/rollout-store.ts';
-import { loadRolloutSummary, type ViewParts, withSharedAttribute } from '../records/read-records.ts';
+import { eventsReadMax, type RolloutStore } from '../ports/rollout-store.ts';
+import {
+  loadRolloutSummary,
+  type SharedAttributeParts,
+  type ViewParts,
+  withSharedAttribute,
+} from '../records/read-records.ts';
 
-export interface ReportParts extends ViewParts {
+export interface ReportParts extends ViewParts, SharedAttributeParts {
+  readonly store: RolloutStore;
   readonly clock: Clock;
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
   /** The name of this installation; undefined: no name. */
-  readonly installation?: string | undefined;
+  readonly installation: string | undefined;
 }
 
 /** Records in one read, which takes 20 ms of this process. */

@@ -11,8 +11,7 @@ import { type AddLateJoinersParts, acceptsLateJoiners, addLateJoiners } from './
 import type { PlanMemory } from './read-plan.ts';
 
 export interface CheckActiveParts extends AddLateJoinersParts {
-  /** Default: every rollout belongs to this account. */
-  readonly accounts?: Accounts;
+  readonly accounts: Accounts;
 }
 
 /**
@@ -32,7 +31,7 @@ export async function checkActive(
     return undefined;
   // Build and collectors of an unreadable record are uncertain.
   if (rollout.unreadable !== undefined) return undefined;
-  const account = await parts.accounts?.settle(rollout, signal);
+  const account = await parts.accounts.settle(rollout, signal);
   if (isForeign(account)) return { of: 'account', account };
   const builds = await parts.fleet.listBuilds(signal);
   const isCalledOff = () => signal?.aborted === true;

@@ -19,8 +19,7 @@ import type { PlanMemory } from './read-plan.ts';
 
 export interface AddLateJoinersParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
-  /** Default: this daemon has the newest config. */
-  readonly configs?: Pick<Configs, 'check' | 'versionOf'>;
+  readonly configs: Pick<Configs, 'check' | 'versionOf'>;
 }
 
 type FleetUnread = Extract<Unread, { of: 'fleet' }>['why'];
@@ -49,7 +48,7 @@ export async function addLateJoiners(
   const groups = await parts.store.loadGroups(id);
   if (rollout === undefined || groups === undefined || !acceptsLateJoiners(rollout)) return undefined;
   // A daemon with a newer config may have started meanwhile. Only that daemon may add collectors.
-  if ((await parts.configs?.check(policy.name))?.kind === 'outdated') return undefined;
+  if ((await parts.configs.check(policy.name)).kind === 'outdated') return undefined;
   const known = await loadKnown(parts, id, fleet.value);
   const joined = await runInSlices(
     planJoiners(rollout, groups, policy, fleet.value, known.ids, options),

@@ -23,8 +23,8 @@ export interface ScanParts extends CheckActiveParts {
   readonly forecast: ScanForecast;
   readonly claims: PolicyClaims;
   readonly memory: StoreMemory;
-  /** Compares this host's clock with Redis's. @returns whether they agree. Default: they do. */
-  readonly compareClocks?: () => Promise<boolean>;
+  /** Compares this host's clock with Redis's. @returns whether they agree */
+  readonly compareClocks: () => Promise<boolean>;
 }
 
 /** `operator`: an operator requested it, so earlier failures and aborts do not block it. */
@@ -171,7 +171,7 @@ async function prepare(
 ): Promise<ReadyPlan | FoundWork> {
   const outdated = await findNewerConfig(parts, policy);
   if (outdated !== undefined) return outdated;
-  if ((await parts.compareClocks?.()) === false) return { kind: 'failed', why: { kind: 'wrongClock' } };
+  if (!(await parts.compareClocks())) return { kind: 'failed', why: { kind: 'wrongClock' } };
   const { origin } = context;
   const madeFrom = await parts.memory.check();
   const history = await parts.store.listRollouts([policy.name]);
@@ -229,8 +229,8 @@ async function begin(
     startedBy: origin,
     createdAt: parts.clock.now(),
     fleet,
-    accountMarks: parts.accounts === undefined ? [] : [await parts.accounts.mark()],
-    generation: parts.configs?.versionOf(policy.name)?.generation,
+    accountMarks: [await parts.accounts.mark()],
+    generation: parts.configs.versionOf(policy.name)?.generation,
   });
   const frozen = await runInSlices(freezing, makeTurnBudget(parts.clock));
   const event = {
@@ -264,8 +264,8 @@ async function findNewerConfig(
   { configs }: ScanParts,
   { name }: Policy,
 ): Promise<Extract<ScanResult, { kind: 'outdated' }> | undefined> {
-  const config = await configs?.check(name);
-  return config?.kind === 'outdated' ? { kind: 'outdated', policy: name, config } : undefined;
+  const config = await configs.check(name);
+  return config.kind === 'outdated' ? { kind: 'outdated', policy: name, config } : undefined;
 }
 
 function nobodyIn({ targetBuild, leftOut }: Plan): NothingToDo {

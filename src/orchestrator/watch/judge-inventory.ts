@@ -1,3 +1,4 @@
+import type { Sleep } from '../../base/waiting.ts';
 import {
   assessReading,
   isInventoryChecked,
@@ -65,7 +66,7 @@ export async function isGone(
 
 /** Reads the inventory again for a rollout whose last reading was implausible, and rests where it still is. */
 export async function checkInventory(
-  parts: Omit<JudgeInventoryParts, 'observations'>,
+  parts: Omit<JudgeInventoryParts, 'observations'> & { readonly sleep: Sleep },
   { rollout }: RolloutView,
   signal: AbortSignal,
 ): Promise<'done' | 'again'> {
@@ -87,7 +88,7 @@ function isPresent({ progress: { state } }: Upgrade): boolean {
 }
 
 async function countMembers(
-  { store }: Pick<JudgeInventoryParts, 'store'>,
+  { store }: Pick<ChangeRolloutParts, 'store'>,
   rolloutId: string,
   { readAt, collectors }: FleetInventory,
 ): Promise<InventoryCount> {

@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import { isSameBuild } from '../../base/build-version.ts';
-import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { dueAtOf, type UpgradeIdentity } from '../../rollout/model/upgrade.ts';
 import type { Reading } from '../../rollout/readings/reading-period.ts';
@@ -15,13 +15,13 @@ import { mayRestart } from '../../rollout/upgrade/heartbeats.ts';
 import type { RowVerdict } from '../../rollout/upgrade/state-rules.ts';
 import type { ListedCollector, ListedPage } from '../ports/fleet-service.ts';
 import type { StepQueue } from '../ports/leader.ts';
-import type { ChangeRolloutParts } from '../records/change-rollout.ts';
-import { type ChangeUpgradeParts, recordFacts, type UpgradeFinding } from '../records/change-upgrade.ts';
+import { type RecordParts, recordFacts, type UpgradeFinding } from '../records/change-upgrade.ts';
 import type { HintCredit } from './hint-credit.ts';
 import type { Observations } from './observations.ts';
 import type { Watched, WatchedUpgrade } from './watched-upgrades.ts';
 
-export interface PageParts extends ChangeUpgradeParts, ChangeRolloutParts {
+export interface PageParts extends RecordParts {
+  readonly clock: Clock;
   readonly queue: StepQueue;
   readonly observations: Observations;
 }

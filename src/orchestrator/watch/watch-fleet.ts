@@ -1,9 +1,12 @@
 import { isSameBuild } from '../../base/build-version.ts';
-import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
+import type { Sleep } from '../../base/waiting.ts';
 import { hintsMax, planReadings, type Reading } from '../../rollout/readings/reading-period.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import type { Answer, FleetService, ListedPage } from '../ports/fleet-service.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import {
   type ControlList,
   countBuildsOf,
@@ -23,9 +26,12 @@ import {
 } from './page-findings.ts';
 import { listWatched, type Watched } from './watched-upgrades.ts';
 
-export interface WatchParts extends PageParts {
+export interface WatchParts extends PageParts, ChangeRolloutParts {
+  readonly store: RolloutStore;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
   readonly fleet: FleetService;
-  readonly policies: readonly string[];
+  readonly policies: () => readonly string[];
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
 }
 

@@ -34,20 +34,20 @@ export async function listWatched(
     accounts,
   }: {
     readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadView' | 'listDue'>;
-    readonly policies: readonly string[];
-    readonly accounts?: Pick<Accounts, 'statusOf'>;
+    readonly policies: () => readonly string[];
+    readonly accounts: Pick<Accounts, 'statusOf'>;
   },
   now: EpochMs,
 ): Promise<Watched> {
   const byCollector = new Map<number, WatchedUpgrade[]>();
   const loads: WatchedRollout[] = [];
   const rollouts: Rollout[] = [];
-  for (const rolloutId of await store.activeRolloutIds(policies)) {
+  for (const rolloutId of await store.activeRolloutIds(policies())) {
     const view = await store.loadView(rolloutId, { now, overdueBefore: 0, pageSize: 1 });
     if (view === undefined || view.rollout.unreadable?.kind === 'newer') continue;
     const { rollout } = view;
     // In this account their ids belong to other collectors.
-    if (accounts !== undefined && (await accounts.statusOf(rollout)).kind !== 'own') continue;
+    if ((await accounts.statusOf(rollout)).kind !== 'own') continue;
     rollouts.push(rollout);
     const upgrades = await store.listDue(rolloutId, upgradesMax);
     for (const upgrade of upgrades) {

@@ -31,7 +31,7 @@ export interface ApiBudgetDispatcherParts {
   /** How long a request waits while no requests are sent, before it is refused with `PausedTooLong`. */
   readonly outageWaitMaxMs?: DurationMs;
   /** Called with the lateness when slots are repeatedly reached too late: this process is starved. */
-  readonly onStarved?: (lateMs: DurationMs) => void;
+  readonly onStarved: (lateMs: DurationMs) => void;
 }
 
 /**

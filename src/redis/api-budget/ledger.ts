@@ -21,18 +21,18 @@ export interface ApiBudgetLedgerParts {
   readonly accessId: string;
   /** upwave's share of the service's limit. The service allows no more than its limit in any second. */
   readonly requestsPerSecond: number;
-  readonly concurrentRequests?: number;
+  readonly concurrentRequests: number;
   /** Longer than any request takes. A permit that was not returned by then belongs to a dead daemon. */
-  readonly permitLifeMs?: DurationMs;
+  readonly permitLifeMs: DurationMs;
   /**
    * Growth of pauses, including those after a 429: each is twice as long as the previous one, or as long as the service
    * asked.
    */
   readonly pauseGrowth?: { readonly firstMs: DurationMs; readonly maxMs: DurationMs };
   /** Called when this daemon learns of an outage or its end, whichever daemon found it. */
-  readonly onStatus?: (status: ServiceStatus) => void;
+  readonly onStatus: (status: ServiceStatus) => void;
   /** Receives faults of Redis that need a person. */
-  readonly faults?: RedisFaults;
+  readonly faults: RedisFaults;
 }
 
 /** A permit with its slot. `at`: the instant by this process's monotonic clock. `number`: its place among all slots. */
@@ -150,7 +150,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
   const terms = termsOf(parts);
   const { faults } = parts;
   const travel = makeTravelSpread(travelSpreadMs);
-  const onFailed = (error: unknown) => faults?.met(faultName, error);
+  const onFailed = (error: unknown) => faults.met(faultName, error);
   const permits = makePermits((returned) => commands.zrem(keys.permits, ...returned), onFailed);
   let reportSuccess = false;
   const statusWatch = makeStatusWatch({
@@ -180,7 +180,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
     learn: (report, down) => {
       reportSuccess = report;
       statusWatch.learn(down);
-      faults?.over(faultName);
+      faults.over(faultName);
     },
     onFailed,
   });
@@ -295,11 +295,7 @@ type Terms = ReturnType<typeof termsOf>;
 type Permits = ReturnType<typeof makePermits>;
 
 /** The parameters of the budget for the reservation script. */
-function termsOf({
-  requestsPerSecond,
-  concurrentRequests = 10,
-  permitLifeMs = 60_000,
-}: ApiBudgetLedgerParts) {
+function termsOf({ requestsPerSecond, concurrentRequests, permitLifeMs }: ApiBudgetLedgerParts) {
   return {
     spacingUs: 1_000_000 / requestsPerSecond,
     missedMaxUs: missedMaxMs * 1_000,

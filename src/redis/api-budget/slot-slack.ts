@@ -25,7 +25,7 @@ export interface SlotSlackParts {
   /** Lateness up to this needs no slack. */
   readonly lateMaxMs: DurationMs;
   /** Called once when slots are repeatedly late by `starvedFromMs` or more, with the lateness. */
-  readonly onStarved?: ((lateMs: DurationMs) => void) | undefined;
+  readonly onStarved: (lateMs: DurationMs) => void;
 }
 
 /**
@@ -41,7 +41,7 @@ export function makeSlotSlack({ lateMaxMs, onStarved }: SlotSlackParts) {
     if (slackMs === 0) isReported = false;
     else if (!isReported && lateMs >= starvedFromMs) {
       isReported = true;
-      onStarved?.(lateMs);
+      onStarved(lateMs);
     }
   };
   return {

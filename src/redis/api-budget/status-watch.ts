@@ -4,7 +4,7 @@ import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 export interface StatusWatchParts {
   /** Reads why the service is down; empty when it is up. */
   readonly readDown: () => Promise<string>;
-  readonly onStatus: ((status: ServiceStatus) => void) | undefined;
+  readonly onStatus: (status: ServiceStatus) => void;
   /** Called when the status is unreadable. The next poll retries. */
   readonly onFailed: (error: unknown) => void;
   readonly everyMs?: DurationMs;
@@ -34,7 +34,7 @@ export function makeStatusWatch(parts: StatusWatchParts) {
     isUp = down === '';
     clearInterval(timer);
     timer = isUp ? undefined : setInterval(() => void poll(), everyMs).unref();
-    onStatus?.(isUp ? { isUp } : { isUp: false, reason: down });
+    onStatus(isUp ? { isUp } : { isUp: false, reason: down });
   }
 
   return { learn, poll, close: (): void => clearInterval(timer) };

@@ -17,7 +17,7 @@ export interface ClockWatchParts {
   readonly onWrong: (wrong: WrongClock) => void;
   readonly onRight: () => void;
   /** Receives faults of Redis that need a person. */
-  readonly faults?: RedisFaults;
+  readonly faults: RedisFaults;
 }
 
 export type ClockWatch = ReturnType<typeof makeClockWatch>;
@@ -73,10 +73,10 @@ export function makeClockWatch(parts: ClockWatchParts) {
       const sentAt = clock.wallNow();
       const [seconds, microseconds] = await commands.time();
       const redisAt = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
-      faults?.over(faultName);
+      faults.over(faultName);
       noteClockRight({ low: sentAt - redisAt, high: clock.wallNow() - redisAt });
     } catch (error) {
-      faults?.met(faultName, error);
+      faults.met(faultName, error);
     }
   }
 

@@ -37,8 +37,8 @@ export function makeRedisConfigRegister(parts: {
   /** Identifies this daemon's account for the others, without credentials (P12). */
   readonly readAccount: () => Promise<string>;
   readonly own: readonly NamedConfig[];
-  /** The rest of the config in force. Default: not compared. */
-  readonly readSettings?: () => readonly SettingHash[];
+  /** The rest of the config in force. */
+  readonly readSettings: () => readonly SettingHash[];
 }): ConfigRegister {
   const { commands, keyPrefix, followsSchedule, readAccount, readSettings } = parts;
   let { own } = parts;
@@ -51,7 +51,7 @@ export function makeRedisConfigRegister(parts: {
       const account = await readAccount();
       // A heartbeat after `leave` would keep this daemon in the list for ten seconds.
       if (hasLeft) return { account, own: [], beatAt: 0, others: [] };
-      const settings = readSettings?.();
+      const settings = readSettings();
       const body = JSON.stringify({ followsSchedule, account, configs: own, settings });
       const renewing = renewed;
       const renewedConfigs = renewing.map(({ policy, hash }) => `${policy}\n${hash}`);

@@ -7,13 +7,7 @@ import type { FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
 import { makeWriteMarks, pairsOf, rangeBound } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
-import { defaultHistoryMs } from '../schema/rollout-keys.ts';
-import {
-  BrokenRecordError,
-  type BrokenRecords,
-  decodeRecord,
-  makeBrokenRecords,
-} from '../schema/unreadable-records.ts';
+import { BrokenRecordError, type BrokenRecords, decodeRecord } from '../schema/unreadable-records.ts';
 import { appendAuditScript, changeHoldScript, readHoldsScript, seeBuildsScript } from './scripts.ts';
 
 // A command is repeated within seconds of a lost connection, never later.
@@ -55,12 +49,11 @@ export function makeRedisFleetRegister(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
   /** How long a build is remembered after it was last on offer. */
-  readonly historyMs?: DurationMs;
+  readonly historyMs: DurationMs;
   /** Receives unreadable records. */
-  readonly broken?: BrokenRecords;
+  readonly broken: BrokenRecords;
 }): FleetRegister {
-  const { commands, keyPrefix, historyMs = defaultHistoryMs } = redis;
-  const broken = redis.broken ?? makeBrokenRecords(() => undefined);
+  const { commands, keyPrefix, historyMs, broken } = redis;
   const nextMark = makeWriteMarks();
   const base = `${keyPrefix}:{fleet}`;
   const holdsKeys = holdsKeysOf(keyPrefix);

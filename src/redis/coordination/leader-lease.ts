@@ -13,18 +13,18 @@ export interface LeaderLeaseParts {
   readonly keyPrefix: string;
   /** After this time without a renewal another daemon may lead. */
   readonly leaseMs?: DurationMs;
-  /** False: it is not taken, and returned if it is held. Default: always true. */
-  readonly mayLead?: () => boolean;
+  /** False: it is not taken, and returned if it is held. */
+  readonly mayLead: () => boolean;
   /** Default: the machine's. */
   readonly clocks?: Clocks;
   /**
    * Called when the lease expires without a renewal: Redis is unreachable, and the leader's loop may hang until it is back.
    */
-  readonly onLapsed?: () => void;
+  readonly onLapsed: () => void;
   /** Called when this daemon acquires the lease. */
-  readonly onTaken?: () => void;
+  readonly onTaken: () => void;
   /** Receives faults of Redis that need a person. */
-  readonly faults?: RedisFaults;
+  readonly faults: RedisFaults;
 }
 
 const faultName = 'the leader lease';
@@ -44,7 +44,7 @@ const safetyShare = 1 / 6;
  * both clocks of the machine, so a slow reply, a stopped process or a suspended machine makes it end early, never late.
  */
 export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
-  const { commands, keyPrefix, leaseMs = defaultLeaseMs, faults, mayLead = () => true } = parts;
+  const { commands, keyPrefix, leaseMs = defaultLeaseMs, faults, mayLead } = parts;
   const keys = { lease: `${keyPrefix}:{leader}:lease`, epoch: `${keyPrefix}:{leader}:epoch` };
   const owner = randomUUID();
   const beatMs = leaseMs / 3;
@@ -62,13 +62,13 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
     try {
       const args = { owner, leaseMs: Math.round(leaseMs) };
       const answer = await runScript(commands, acquireLeaseScript, { keys, args });
-      faults?.over(faultName);
+      faults.over(faultName);
       if (released) await giveUp();
       else if (answer < 0) waitForEnd(-answer);
-      else if (!isPaused() && held.renew(answer, ageMs)) parts.onTaken?.();
+      else if (!isPaused() && held.renew(answer, ageMs)) parts.onTaken();
     } catch (error) {
       // The connection reports an outage. The lease expires by itself.
-      faults?.met(faultName, error);
+      faults.met(faultName, error);
     }
   }
 
@@ -83,7 +83,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
   async function stepBack(): Promise<void> {
     if (!held.isHeld()) return;
     held.drop();
-    await giveUp().catch((error: unknown) => faults?.met(faultName, error));
+    await giveUp().catch((error: unknown) => faults.met(faultName, error));
   }
 
   function beatOnce(): Promise<void> {
@@ -122,14 +122,14 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       clearInterval(timer);
       clearTimeout(atEnd);
       // An attempt in flight releases the lease when its reply comes. Without Redis, the lease expires.
-      const met = (error: unknown) => faults?.met(faultName, error);
+      const met = (error: unknown) => faults.met(faultName, error);
       await waitAtMost(leaseMs, giveUp().catch(met));
     },
   };
 }
 
 /** This daemon's knowledge of the lease: the fence, its end, and whether it expired without a renewal. */
-function makeHeldLease(parts: { readonly leaseMs: DurationMs; readonly onLapsed: (() => void) | undefined }) {
+function makeHeldLease(parts: { readonly leaseMs: DurationMs; readonly onLapsed: () => void }) {
   const { leaseMs, onLapsed } = parts;
   let held: { readonly fence: Fence; readonly ageMs: Stopwatch } | undefined;
   let expiry: NodeJS.Timeout | undefined;
@@ -144,7 +144,7 @@ function makeHeldLease(parts: { readonly leaseMs: DurationMs; readonly onLapsed:
       // A timer may be early, or late in a stopped process.
       if (fence() !== undefined) return;
       hasLapsed = true;
-      onLapsed?.();
+      onLapsed();
     }, leaseMs).unref();
   }
 

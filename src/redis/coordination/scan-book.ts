@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { ScanBook, ScanEntry } from '../../orchestrator/ports/scan-book.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { type BrokenRecords, decodeRecord, makeBrokenRecords } from '../schema/unreadable-records.ts';
+import { type BrokenRecords, decodeRecord } from '../schema/unreadable-records.ts';
 
 // Scans of a removed policy are kept while an operator may look for its rollout.
 const entriesKeptMs: DurationMs = 365 * 86_400_000;
@@ -23,9 +23,9 @@ export function makeRedisScanBook(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
   readonly now: () => EpochMs;
-  readonly broken?: BrokenRecords;
+  readonly broken: BrokenRecords;
 }): ScanBook {
-  const { commands, keyPrefix, now, broken = makeBrokenRecords(() => undefined) } = redis;
+  const { commands, keyPrefix, now, broken } = redis;
   const key = `${keyPrefix}:{fleet}:scans`;
   const isKept = ({ at }: ScanEntry) => at >= now() - entriesKeptMs;
   const readAll = async () =>

@@ -2,22 +2,22 @@ import type { DurationMs } from '../../base/time.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { makeWriteMarks } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { defaultHistoryMs, policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
+import { policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
 import type { WriteMark } from '../schema/stored-rollout.ts';
-import { type BrokenRecords, makeBrokenRecords, recordVersion } from '../schema/unreadable-records.ts';
+import type { BrokenRecords } from '../schema/unreadable-records.ts';
 
 /** The parts of a store in Redis. */
 export interface RolloutStoreParts {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
   /** How long an ended rollout is kept. */
-  readonly historyMs?: DurationMs;
+  readonly historyMs: DurationMs;
   /** Receives every unreadable record. */
-  readonly broken?: BrokenRecords;
-  /** The version of written records, and the newest readable one. Default: the current one; tests of two versions set it. */
-  readonly version?: number;
+  readonly broken: BrokenRecords;
+  /** The version of written records, and the newest readable one. */
+  readonly version: number;
   /** The configured policies, whose durations apply to a rollout with an unreadable record. */
-  readonly policies?: readonly Policy[];
+  readonly policies: () => readonly Policy[];
 }
 
 /** What all parts of a store share: the connection, the keys, the version, and the marks of writes. */
@@ -27,8 +27,7 @@ export type StoreContext = ReturnType<typeof makeStoreContext>;
 export type ReadableRollout = ReturnType<StoreContext['readable']>;
 
 export function makeStoreContext(parts: RolloutStoreParts) {
-  const { commands, keyPrefix, historyMs = defaultHistoryMs, version = recordVersion } = parts;
-  const broken = parts.broken ?? makeBrokenRecords(() => undefined);
+  const { commands, keyPrefix, historyMs, broken, version, policies } = parts;
   const nextWrite = makeWriteMarks();
   const ofRollout = (id: string) => ({ id, keys: rolloutKeys(keyPrefix, id), version });
   return {
@@ -37,7 +36,7 @@ export function makeStoreContext(parts: RolloutStoreParts) {
     historyMs,
     version,
     broken,
-    policies: parts.policies ?? [],
+    policies,
     nextMark: (): WriteMark => ({ write: nextWrite(), version }),
     ofPolicy: (policy: string) => policyKeys(keyPrefix, policy),
     ofRollout,

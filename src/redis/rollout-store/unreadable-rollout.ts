@@ -44,7 +44,7 @@ export async function showUnreadable(
   const isOver = ended === '1';
   const rev = Number(revText);
   const createdAt = placedAt === null ? dayOf(yyyymmdd) : Number(placedAt);
-  const policy = policies.find((each) => each.name === name) ?? unknownPolicy(name);
+  const policy = policies().find((each) => each.name === name) ?? unknownPolicy(name);
   const waveRules = waves.map((_wave, index) => policy.waves[index] ?? plainWave(`wave ${index + 1}`));
   const state = stateOf(stateText, isOver, problem);
   return {

@@ -1,4 +1,3 @@
-import type { DurationMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 
@@ -114,6 +113,3 @@ function recordKeys(base: string): RecordKeys {
 function tagOf(policy: string): string {
   return policy.replaceAll('{', '%7B').replaceAll('}', '%7D');
 }
-
-/** How long ended rollouts are kept by default: a quarter, so that two releases can be compared. */
-export const defaultHistoryMs: DurationMs = 90 * 86_400_000;

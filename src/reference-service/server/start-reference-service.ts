@@ -12,7 +12,7 @@ import { makeSourceHandlers } from '../api/source-handlers.ts';
 import { makeUpgradeHandlers } from '../api/upgrade-handlers.ts';
 import type { World } from '../fleet/world.ts';
 import { AccessKey, mainAccountName } from '../scenario/account-scenario.ts';
-import { parseScenario, type Scenario } from '../scenario/scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import { Authentication, type Credentials } from './authentication.ts';
 import { Deployments } from './deployments.ts';
 import { HttpFaults } from './http-faults.ts';
@@ -22,21 +22,20 @@ import { readStateFile, type ServiceState, StateKeeper, stateFormat } from './st
 export interface ReferenceServiceParts {
   /** Keys of one user who may manage the main account, in addition to the keys of the scenario. */
   readonly credentials: readonly Credentials[];
-  /** Default: 127.0.0.1. */
-  readonly host?: string;
-  /** Default: any free port. */
-  readonly port?: number;
-  readonly scenario?: Scenario;
-  /** How much faster than real time the service runs. Its rate limit is multiplied as well. Default: 1. */
-  readonly speed?: number;
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly scenario: Scenario;
+  /** How much faster than real time the service runs. Its rate limit is multiplied as well. */
+  readonly speed: number;
   /** Real time. Default: the machine's clock. */
   readonly realClock?: Clock;
   /** The service's time. Default: `realClock` multiplied by `speed`. */
   readonly clock?: Clock;
-  /** A file that stores fleet, sources, tasks and builds over restarts. Default: none. */
-  readonly state?: string;
+  /** A file that stores fleet, sources, tasks and builds over restarts; null: none. */
+  readonly state: string | null;
   /** Called for each failed write of the state. */
-  readonly onStateFailure?: (error: Error) => void;
+  readonly onStateFailure: (error: Error) => void;
   /** Waits for real milliseconds. Default: a timer. */
   readonly waitReal?: Sleep;
 }
@@ -58,6 +57,9 @@ export interface ReferenceService {
   close(): Promise<void>;
 }
 
+/** Bodies of this API are small. A larger one is a mistake or an attack. */
+const bodyBytesMax = 1024 * 1024;
+
 /** Base paths of real services (field-facts.md, The wire). */
 const prefixes = [versionPath, `/api${versionPath}`];
 
@@ -67,11 +69,10 @@ const prefixes = [versionPath, `/api${versionPath}`];
  * @throws when it can't listen on the address
  */
 export async function startReferenceService(parts: ReferenceServiceParts): Promise<ReferenceService> {
-  const scenario = parts.scenario ?? parseScenario({});
-  const speed = parts.speed ?? 1;
+  const { scenario, speed } = parts;
   const realClock = parts.realClock ?? parts.clock ?? steadyClock;
   const { seed } = scenario.fleet;
-  const stored = parts.state === undefined ? undefined : await readStateFile(parts.state, seed);
+  const stored = parts.state === null ? undefined : await readStateFile(parts.state, seed);
   const clock = parts.clock ?? makeScaledClock({ realClock, speed, ...anchorOf(stored, realClock) });
   const closing = new AbortController();
   const waitReal = parts.waitReal ?? sleepForReal;
@@ -102,18 +103,20 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
     faults: new HttpFaults(scenario, world.startedAt),
     wait: (durationMs) => waitReal(durationMs / speed, closing.signal),
   });
-  if (parts.state !== undefined) {
+  if (parts.state !== null) {
     keeper = new StateKeeper({
       path: parts.state,
       state: () => stateOf(accounts, { stored, seed, clock, realClock, speed }),
       wait: (durationMs) => waitReal(durationMs, closing.signal),
-      onFailure: parts.onStateFailure ?? (() => {}),
+      onFailure: parts.onStateFailure,
     });
     await keeper.write();
   }
   const server = await startHttpServer({
-    host: parts.host ?? '127.0.0.1',
-    port: parts.port ?? 0,
+    host: parts.host,
+    port: parts.port,
+    bodyBytesMax,
+    connections: null,
     operations: mountAll(callers, record),
     around: checks.around,
     answerFailure: (failure, request) => {

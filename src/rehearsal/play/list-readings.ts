@@ -1,6 +1,7 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
+import type { Accounts } from '../../orchestrator/ports/accounts.ts';
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { listWatched } from '../../orchestrator/watch/watched-upgrades.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
@@ -39,6 +40,7 @@ export function makeListReadings({
   budget,
   passPauseMs,
   store,
+  accounts,
 }: {
   readonly policy: Policy;
   readonly snapshot: FleetSnapshot;
@@ -46,6 +48,7 @@ export function makeListReadings({
   readonly budget: VirtualBudget;
   readonly passPauseMs: DurationMs;
   readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadView' | 'listDue'>;
+  readonly accounts: Pick<Accounts, 'statusOf'>;
 }) {
   const pages = Math.max(1, Math.ceil(snapshot.collectors.length / collectorsPerPage));
   const planForMs = Math.max(passPauseMs, policy.upgrade.expectMs * restShare);
@@ -57,7 +60,7 @@ export function makeListReadings({
   let planAt = beganAt;
 
   const plan = async (): Promise<void> => {
-    const { loads } = await listWatched({ store, policies: [policy.name] }, at);
+    const { loads } = await listWatched({ store, accounts, policies: () => [policy.name] }, at);
     isControlKnown ||= (await countReturned(store, policy.name, at)) >= returnedMin;
     readings = planReadings(loads, {
       requestsPerSecond: budget.requestsPerSecond,

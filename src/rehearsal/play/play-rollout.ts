@@ -5,7 +5,7 @@ import type { EventSink } from '../../orchestrator/ports/event-sink.ts';
 import type { GateProbe } from '../../orchestrator/ports/gate-probe.ts';
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { changeRollout } from '../../orchestrator/records/change-rollout.ts';
-import { makeSharedAttributes, type SharedAttributes } from '../../orchestrator/records/shared-attributes.ts';
+import type { SharedAttributes } from '../../orchestrator/records/shared-attributes.ts';
 import { runStep } from '../../orchestrator/step/run-step.ts';
 import { makeObservations } from '../../orchestrator/watch/observations.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
@@ -41,8 +41,8 @@ export interface Stage {
    * of a simulation. With fewer passes slots are filled later, and failures take effect later.
    */
   readonly passPauseMs: DurationMs;
-  /** Finds what failures have in common. Default: as a daemon does. */
-  readonly sharedAttributes?: SharedAttributes;
+  /** Finds what failures have in common. */
+  readonly sharedAttributes: SharedAttributes;
 }
 
 /** The result of a rollout, until it ended or waits for a person. */
@@ -80,7 +80,7 @@ export async function playRollout(stage: Stage): Promise<Played> {
   const slots = policy.concurrency;
   const memory = makeMemoryRolloutStore(clock.now, false);
   const store = withShortPages(memory);
-  const lists = makeListReadings({ ...stage, store });
+  const lists = makeListReadings({ ...stage, store, accounts });
   const service = makeVirtualService({ ...stage, clock, slots, hasRows: lists.hasRows });
   const parts = {
     ...quietParts(stage, () => (againAt = now + taskRestMs)),
@@ -155,6 +155,9 @@ export async function playRollout(stage: Stage): Promise<Played> {
 
 const never: EpochMs = Number.POSITIVE_INFINITY;
 
+/** The one rollout belongs to the account that is played. */
+const accounts = { statusOf: async () => ({ kind: 'own' }) as const };
+
 const unaborted = new AbortController().signal;
 
 /** The plan of the day's rollout, with the seed as its number. */
@@ -165,13 +168,12 @@ function freeze({ seed, policy, snapshot, targetBuild, beganAt }: Stage): Frozen
 }
 
 /** The parts that do not change. @param again called when a background task has no result */
-function quietParts(
-  { policy, seed, budget, gates, sharedAttributes = makeSharedAttributes() }: Stage,
-  again: () => void,
-) {
+function quietParts({ policy, seed, budget, gates, sharedAttributes }: Stage, again: () => void) {
   return {
     sharedAttributes,
     register: makeMemoryFleetRegister(),
+    accounts,
+    createsWait: () => undefined,
     sink: strictSink,
     answerWithinMs: 35_000,
     random: seededChance(seed),

@@ -1,5 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { RolloutState } from '../../base/vocabulary.ts';
+import { makeSharedAttributes } from '../../orchestrator/records/shared-attributes.ts';
 import { expectationOf, type GateAnswer } from '../../rollout/decision/assess-gate.ts';
 import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
 import { type Expectation, evaluateExpectation } from '../../rollout/model/expectation.ts';
@@ -47,6 +48,7 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
     ...{ seed, policy, snapshot, beganAt, targetBuild, passPauseMs, fateOf, budget },
     gates: { ask: async ({ gate }) => answerOf(gate, whatIf.gates[gate.name] ?? 'pass') },
     approvedAt: (from) => approvedAt(whatIf.approval, from),
+    sharedAttributes: makeSharedAttributes(),
   });
   const { rollout, cause, service, stoppedAt } = played;
   return {

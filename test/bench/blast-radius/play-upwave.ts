@@ -1,4 +1,8 @@
 import type { DurationMs } from '../../../src/base/time.ts';
+import {
+  makeSharedAttributes,
+  type SharedAttributes,
+} from '../../../src/orchestrator/records/shared-attributes.ts';
 import { playRollout, type Stage } from '../../../src/rehearsal/play/play-rollout.ts';
 import type { FateOf } from '../../../src/rehearsal/world/fates.ts';
 import { makeVirtualBudget } from '../../../src/rehearsal/world/virtual-budget.ts';
@@ -24,8 +28,9 @@ export interface UpwavePlay {
   readonly brokenPromises: readonly string[];
 }
 
-export type UpwaveBrief = Pick<Stage, 'seed' | 'passPauseMs' | 'sharedAttributes'> & {
+export type UpwaveBrief = Pick<Stage, 'seed' | 'passPauseMs'> & {
   readonly policy?: Policy;
+  readonly sharedAttributes?: SharedAttributes;
 };
 
 /**
@@ -34,12 +39,12 @@ export type UpwaveBrief = Pick<Stage, 'seed' | 'passPauseMs' | 'sharedAttributes
  * @param passPauseMs the leader's pause between two looks; no figure gets better by a longer one
  */
 export async function playUpwave(
-  { policy = carefulPolicy, ...of }: UpwaveBrief,
+  { policy = carefulPolicy, sharedAttributes = makeSharedAttributes(), ...of }: UpwaveBrief,
   fleet: Fleet,
   fateOf: FateOf,
 ): Promise<UpwavePlay> {
   const { rollout, store, service, stoppedAt } = await playRollout({
-    ...{ ...of, policy, fateOf, beganAt, targetBuild },
+    ...{ ...of, policy, sharedAttributes, fateOf, beganAt, targetBuild },
     snapshot: fleet.snapshot,
     budget: makeVirtualBudget(Number.POSITIVE_INFINITY, []),
     gates: { ask: async () => ({ kind: 'error', detail: 'no gate is asked here' }) },

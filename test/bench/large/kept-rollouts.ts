@@ -1,8 +1,8 @@
 import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
-import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
 import { freezePlan } from '../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../src/rollout/planning/plan.ts';
+import { aRedisStore } from '../../support/redis/redis-adapters.ts';
 import { benchPolicy, makeFleet } from './plan-inputs.ts';
 
 // Small, since what a daemon reads of an ended rollout does not grow with its plan.
@@ -18,7 +18,7 @@ export async function keepRollouts(
   count: number,
 ): Promise<void> {
   const connection = makeRedisConnection({ url: redisUrl, keyPrefix }, 'worker');
-  const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
+  const store = aRedisStore({ commands: connection.commands, keyPrefix });
   const policy = { ...benchPolicy(), name };
   const fleet = makeFleet(collectorsEach);
   const now = Date.now();

@@ -2,9 +2,9 @@ import type { DurationMs } from '../../../src/base/time.ts';
 import { sleepForReal } from '../../../src/base/waiting.ts';
 import { loadRolloutView } from '../../../src/orchestrator/records/read-records.ts';
 import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
-import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
-import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
 import { decide } from '../../../src/rollout/decision/decide.ts';
+import { quietView } from '../../support/quiet-parts.ts';
+import { aRedisRegister, aRedisStore } from '../../support/redis/redis-adapters.ts';
 import { startProcess } from '../../support/redis/start-test-redis.ts';
 import { until } from '../../support/until.ts';
 import { type DaemonProcess, type LogLine, startDaemon } from '../processes/daemon-process.ts';
@@ -121,8 +121,9 @@ async function measureReads(
   const pending = collectors.at(-1);
   const [of = { keyPrefix }] = accounts.filter(({ policy }) => policy === status.policy);
   const parts = {
-    store: makeRedisRolloutStore({ commands, keyPrefix: of.keyPrefix }),
-    register: makeRedisFleetRegister({ commands, keyPrefix: of.keyPrefix }),
+    ...quietView,
+    store: aRedisStore({ commands, keyPrefix: of.keyPrefix }),
+    register: aRedisRegister({ commands, keyPrefix: of.keyPrefix }),
   };
   const reads: ReadonlyArray<readonly [string, () => Promise<unknown>]> = [
     ['status', () => api.rolloutStatus(id)],

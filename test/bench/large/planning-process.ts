@@ -3,12 +3,12 @@ import type { DurationMs } from '../../../src/base/time.ts';
 import { makeTurnBudget, runInSlices } from '../../../src/base/turn-budget.ts';
 import { loadRolloutSummary } from '../../../src/orchestrator/records/read-records.ts';
 import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
-import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
-import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
 import { freezeInSteps } from '../../../src/rollout/planning/freeze-plan.ts';
 import { planInSteps } from '../../../src/rollout/planning/plan.ts';
 import { describeRollout } from '../../../src/rollout/status/status.ts';
 import { anApiBudgetStatus } from '../../support/builders.ts';
+import { quietView } from '../../support/quiet-parts.ts';
+import { aRedisRegister, aRedisStore } from '../../support/redis/redis-adapters.ts';
 import { answerParent, startChild } from '../processes/child-process.ts';
 import { quantile } from '../quantile.ts';
 import { benchPolicy, makeFleet } from './plan-inputs.ts';
@@ -60,8 +60,8 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
 
   const keyPrefix = `bench-${randomUUID()}`;
   const connection = makeRedisConnection({ url: redisUrl, keyPrefix }, 'worker');
-  const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
-  const register = makeRedisFleetRegister({ commands: connection.commands, keyPrefix });
+  const store = aRedisStore({ commands: connection.commands, keyPrefix });
+  const register = aRedisRegister({ commands: connection.commands, keyPrefix });
   const freezeFrom = performance.now();
   const frozen = await store.freeze({ ...frozenPlan, events: [] });
   const freezeMs = performance.now() - freezeFrom;
@@ -71,7 +71,7 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
   for (let look = 0; look < statusLooks; look += 1) {
     const from = performance.now();
     const now = Date.now();
-    const view = await loadRolloutSummary({ store, register }, id, now);
+    const view = await loadRolloutSummary({ store, register, ...quietView }, id, now);
     if (view !== undefined) planned = describeRollout(view, now, anApiBudgetStatus()).counts.pending;
     looks.push(performance.now() - from);
   }

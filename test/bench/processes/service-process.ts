@@ -2,11 +2,9 @@ import type { DurationMs, EpochMs } from '../../../src/base/time.ts';
 import type { RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
 import { parseScenario, type ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
 import type { Credentials } from '../../../src/reference-service/server/authentication.ts';
-import {
-  type ReferenceService,
-  startReferenceService,
-} from '../../../src/reference-service/server/start-reference-service.ts';
+import type { ReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
 import { openTroubledWay } from '../../support/network/troubled-way.ts';
+import { startTestService } from '../../support/start-test-service.ts';
 import { answerParent, preciseNow, startChild } from './child-process.ts';
 
 export interface ServiceBrief {
@@ -53,7 +51,7 @@ if (process.send !== undefined && process.argv[1] === new URL(import.meta.url).p
   answerParent<Question>(async (question) => {
     if (question === 'record') return service?.record.snapshot();
     const { scenario, speed, credentials, jitterMs } = question.start;
-    service = await startReferenceService({
+    service = await startTestService({
       scenario: parseScenario(scenario),
       speed,
       credentials: [credentials],

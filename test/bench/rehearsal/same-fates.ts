@@ -1,3 +1,4 @@
+import { makeSharedAttributes } from '../../../src/orchestrator/records/shared-attributes.ts';
 import { World } from '../../../src/reference-service/fleet/world.ts';
 import { parseScenario, type ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
 import { playRollout } from '../../../src/rehearsal/play/play-rollout.ts';
@@ -17,6 +18,7 @@ export async function rehearseSameFates(scene: Scene, policy: Policy, scenario: 
     fateOf: fatesOf(scene, policy.retry.maxAttempts, scenario),
     gates: { ask: async () => ({ kind: 'error', detail: 'no gate is played' }) },
     approvedAt: (from) => from,
+    sharedAttributes: makeSharedAttributes(),
   });
   return {
     state: rollout.state,

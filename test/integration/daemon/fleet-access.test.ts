@@ -27,7 +27,10 @@ describe('the connection of a daemon to the service', () => {
       },
       budget: makeLocalApiBudget(1_000),
       clock: { now: () => Date.now() },
-      sink: { report: () => undefined, note: (note) => notes.push(note) },
+      keyMemory: null,
+      metrics: null,
+      readWindow: null,
+      sink: { note: (note) => notes.push(note) },
     });
     return { access: ending(access), notes };
   }

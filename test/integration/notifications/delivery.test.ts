@@ -41,7 +41,7 @@ async function aDelivery(
   const notes: DaemonNote[] = [];
   const sink = { report: () => undefined, note: (note: DaemonNote) => void notes.push(note) };
   const send = makeSendNotice({ installation: undefined, publicUrl: undefined, clock });
-  const parts: DeliverParts = { outbox: spoil(outbox), send, receivers: [receiver], clock, sink };
+  const parts: DeliverParts = { outbox: spoil(outbox), send, receivers: () => [receiver], clock, sink };
   const names = makeQueueNames(keyPrefix);
   const onError = () => undefined;
   const connection = redis.connect().client;

@@ -37,6 +37,7 @@ function aSchedule(
       throw error;
     },
     requeue: { afterMs: 20, max: 1_000 },
+    mayRun: () => true,
     ...parts,
   });
 }

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeRedisApiBudget } from '../../../src/redis/api-budget/api-budget.ts';
 import { makeRedisConnection, type RedisConnection } from '../../../src/redis/connection/connection.ts';
-import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
 import { makeRedisLeaderLease } from '../../../src/redis/coordination/leader-lease.ts';
 import { makeRedisWakeUps } from '../../../src/redis/coordination/wake-ups.ts';
-import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
 import { anUpgrade, aRollout, startedAt } from '../../support/builders.ts';
+import { aRedisRegister, aRedisStore, quietBudget, quietLease } from '../../support/redis/redis-adapters.ts';
 import { loseSlot, startCluster } from '../../support/redis/redis-cluster.ts';
 import { type RedisProcess, redisServerCommand } from '../../support/redis/redis-process.ts';
 import { admitted, aPlan, intended, loadView, rolloutChange } from '../../support/store/store-changes.ts';
@@ -34,7 +33,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
   });
 
   it('keeps all keys of a policy in one slot, so that every script runs', async () => {
-    const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
+    const store = aRedisStore({ commands: connection.commands, keyPrefix });
     const before = anUpgrade({ state: 'pending' });
     expect(await store.freeze(aPlan([before]))).toBe('frozen');
     const admission = { rolloutId: before.identity.rolloutId, rolloutRev: 1, slots: 1, domains: [] };
@@ -51,7 +50,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
   });
 
   it('gives keys that belong to no rollout a slot', async () => {
-    const register = makeRedisFleetRegister({ commands: connection.commands, keyPrefix });
+    const register = aRedisRegister({ commands: connection.commands, keyPrefix });
     const word = { by: 'ann', reason: 'leaks', at: startedAt };
     expect(await register.holdBuild({ build: '19.536-4', ...word })).toBe('held');
     await register.audit({ event: 'build.held', subject: '19.536-4', ...word });
@@ -62,10 +61,10 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
 
   it('gives the lease, the budget and the wake-ups their slots too', async () => {
     const { commands } = connection;
-    const lease = makeRedisLeaderLease({ commands, keyPrefix });
+    const lease = makeRedisLeaderLease({ ...quietLease, commands, keyPrefix });
     expect(await lease.hold()).toBeGreaterThan(0);
     await lease.release();
-    const budget = makeRedisApiBudget({ commands, keyPrefix, accessId: 'id', requestsPerSecond: 400 });
+    const budget = makeRedisApiBudget({ ...quietBudget, commands, keyPrefix });
     (await budget.take('poll')).giveBack();
     await budget.pause({ forMs: 1, single: true });
     await budget.succeeded();

@@ -4,6 +4,7 @@ import { holdsSlot, isEnd, upgradeStates } from '../../../src/rollout/model/upgr
 import { explainUpgrade } from '../../../src/rollout/status/explain.ts';
 import { describeRollout } from '../../../src/rollout/status/status.ts';
 import { anApiBudgetStatus } from '../../support/builders.ts';
+import { quietView } from '../../support/quiet-parts.ts';
 import type { Night } from '../night.ts';
 import { requestsPerSecond } from '../world/daemon-model.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
@@ -20,7 +21,7 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
   const { verdicts, scheduler } = night;
   const { id } = of.rollout;
   const now = scheduler.now();
-  const view = await loadRolloutSummary(night, id, now);
+  const view = await loadRolloutSummary({ ...night, ...quietView }, id, now);
   // Meanwhile the store may have lost it.
   if (view === undefined) return verdicts.check('P9', !night.seen.all.has(id), `${id} is gone`);
   for (const [index, { counts }] of view.waves.entries()) {
@@ -66,9 +67,10 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
 
 /** Notes when a rollout is expected to end, as it is seen first. */
 export async function noteEstimate(night: Night, of: SeenRollout): Promise<void> {
-  const view = await loadRolloutSummary(night, of.rollout.id, night.scheduler.now());
+  const now = night.scheduler.now();
+  const view = await loadRolloutSummary({ ...night, ...quietView }, of.rollout.id, now);
   if (view === undefined || of.rollout.state !== 'running') return;
   const api = anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond });
-  const { eta } = describeRollout(view, night.scheduler.now(), api);
+  const { eta } = describeRollout(view, now, api);
   of.estimatedEnd = eta?.kind === 'at' ? eta.at : null;
 }

@@ -8,6 +8,7 @@ import type { RolloutView } from '../../../src/rollout/model/rollout.ts';
 import { holdsSlot, isUnderWay } from '../../../src/rollout/model/upgrade.ts';
 import { describeRollout } from '../../../src/rollout/status/status.ts';
 import { anApiBudgetStatus } from '../../support/builders.ts';
+import { quietView } from '../../support/quiet-parts.ts';
 import type { Night } from '../night.ts';
 import { planted } from '../planted-bugs.ts';
 import { requestsPerSecond } from '../world/daemon-model.ts';
@@ -95,7 +96,7 @@ async function judgeStatus(night: Night, of: SeenRollout): Promise<readonly Acti
   const now = scheduler.now();
   const { id } = of.rollout;
   const { store, register } = planted(night.plant, 'status', night);
-  const stored = await loadRolloutSummary({ store, register }, id, now);
+  const stored = await loadRolloutSummary({ store, register, ...quietView }, id, now);
   if (stored === undefined) {
     // Meanwhile the store may have lost it.
     verdicts.check('P9', !night.seen.all.has(id), `${id} is gone`);

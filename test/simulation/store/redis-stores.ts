@@ -1,10 +1,9 @@
 import type { EpochMs } from '../../../src/base/time.ts';
 import type { RolloutStore } from '../../../src/orchestrator/ports/rollout-store.ts';
 import type { RedisCommands } from '../../../src/redis/connection/connection.ts';
-import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
-import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
 import { makeMemoryFleetRegister } from '../../../src/rehearsal/store/memory-fleet-register.ts';
 import { makeMemoryRolloutStore } from '../../../src/rehearsal/store/memory-rollout-store.ts';
+import { aRedisRegister, aRedisStore } from '../../support/redis/redis-adapters.ts';
 import { withSettableTime } from '../../support/redis/settable-time.ts';
 import { type Chances, makeChances } from '../chances.ts';
 import type { Verdicts } from '../judge/verdicts.ts';
@@ -55,7 +54,7 @@ export function makeRedisStores({ commands, keyPrefix }: RedisForNight, night: N
   const timed = withSettableTime(commands, night, night.changeScript);
   const model = { store: makeMemoryRolloutStore(night.now), register: makeMemoryFleetRegister() };
   const inTurn = inTurnThrough(timed, turnstile);
-  const plain = makeRedisRolloutStore({ commands: timed, keyPrefix });
+  const plain = aRedisStore({ commands: timed, keyPrefix });
   const chances = makeChances(night.seed, 'comparisons of stores');
   const written = { times: 0 };
   const compare: Comparison['compare'] = (what, real, expected) => {
@@ -87,8 +86,8 @@ export function makeRedisStores({ commands, keyPrefix }: RedisForNight, night: N
       fault = struck;
     };
     const fate: CallerFate = { faults: process && faultsOf(night, process), onFault };
-    const store = makeRedisRolloutStore({ commands: inTurn, keyPrefix });
-    const register = makeRedisFleetRegister({ commands: inTurn, keyPrefix: `${keyPrefix}-register` });
+    const store = aRedisStore({ commands: inTurn, keyPrefix });
+    const register = aRedisRegister({ commands: inTurn, keyPrefix: `${keyPrefix}-register` });
     return {
       store: makeComparedPort({ real: store, model: model.store }, comparison, fate),
       register: makeComparedPort({ real: register, model: model.register }, comparison, fate),

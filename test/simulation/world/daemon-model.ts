@@ -77,6 +77,17 @@ const lookWhileLostMs = 3_000;
 // looks than all the rest.
 const turnMs = 120_000;
 
+/** As if every daemon had this config. */
+const agreed = {
+  check: async () => ({ kind: 'agreed', others: 0 }) as const,
+  versionOf: () => undefined,
+};
+
+const own = async () => ({ kind: 'own' }) as const;
+
+/** As if every rollout were of this account. */
+const allOwn = { statusOf: own, settle: own };
+
 export const requestsPerSecond = 1_000;
 
 export function makeDaemonModel(
@@ -88,7 +99,8 @@ export function makeDaemonModel(
   // Nothing is aborted. What waits by it when the daemon dies goes with the daemon.
   const never = new AbortController().signal;
   setMaxListeners(0, never);
-  const rollouts = [...(night.configs[process.host.config] ?? [])];
+  let current = night.configs[process.host.config] ?? [];
+  const rollouts = () => current;
   const { wakeUps, jobs } = parts;
   const chances = makeChances(setup.seed, `daemon/${process.name}`);
   const reach = night.stores.reach(process);
@@ -137,6 +149,8 @@ export function makeDaemonModel(
       })();
     },
   };
+  // Nights model what is kept by the instant since which records are trusted alone.
+  const createsWait = () => undefined;
   const { account, accessKey } = process.host;
   const accounts = makeAccounts({
     store: port,
@@ -146,7 +160,7 @@ export function makeDaemonModel(
     sink,
     wakeUps,
     backgroundTasks,
-    sleep: (forMs: number) => process.wait(forMs),
+    createsWait,
     readMark: async () => ({ origin: 'https://api.example', accessIdHash: accessIdHash(account, accessKey) }),
   });
   let fileConfig = process.host.config;
@@ -154,9 +168,10 @@ export function makeDaemonModel(
     register: makeConfigRegisterPort(night, process, () => fileConfig),
     sink,
     clock: { now: process.clocks.wallNow },
+    followsSchedule: true,
   });
   const sharedAttributes = makeSharedAttributes();
-  const policies = rollouts.map(({ name }) => name);
+  const policies = () => current.map(({ name }) => name);
   const scans = setup.features.steering ? makeScanBookPort(night, process) : night.scans;
   const claims = plantInClaims(night.plant, makePolicyClaims({ scans, clock, policies, configs }));
   const observations = makeObservations();
@@ -167,8 +182,9 @@ export function makeDaemonModel(
   };
   const trustedSince = () => clock.now() - (scheduler.now() - rejoinedAt());
   const partsOf = (context: PlantContext) => ({
-    ...(night.plant === 'olderConfigScans' ? {} : { configs }),
-    ...(night.plant === 'accountIgnored' ? {} : { accounts }),
+    configs: night.plant === 'olderConfigScans' ? { ...configs, ...agreed } : configs,
+    accounts: night.plant === 'accountIgnored' ? { ...accounts, ...allOwn } : accounts,
+    createsWait,
     ...planted(night.plant, context, { store: port, register: registerPort, fleet: fleetPort }),
     sharedAttributes,
     scans,
@@ -203,12 +219,11 @@ export function makeDaemonModel(
   const clockChecks =
     doubtsClocks(setup) && night.plant !== 'clocksTrusted'
       ? { isClockRight: process.isClockRight, compareClocks: process.compareClocks }
-      : { isClockRight: () => true };
+      : { isClockRight: () => true, compareClocks: async () => true };
   const stepParts = {
     ...partsOf('step'),
     ...clockChecks,
     observations,
-    // Nights model what is kept by the instant since which records are trusted alone.
     beginIntent: () => async () => true,
   };
   const partsOfSteps = new Map<string, StepParts>();
@@ -239,19 +254,18 @@ export function makeDaemonModel(
         return { kind: 'read', next: { rollouts: next, own, settings: [], needsRestart: [] } };
       },
       use: (next) => {
-        rollouts.splice(0, rollouts.length, ...next.rollouts);
-        policies.splice(0, policies.length, ...next.rollouts.map(({ name }) => name));
+        current = next.rollouts;
       },
     },
   });
-  const operations = makeOperations(partsOf('operator'));
+  const operations = makeOperations({ ...partsOf('operator'), installation: undefined });
   const scanParts = { ...partsOf('scan'), memory: night.memory, ...clockChecks };
 
   /** @returns when to look again at the latest */
   const reconcileAll = async (fence: number, overdue: number): Promise<number> => {
     let wakeAt = Number.POSITIVE_INFINITY;
     try {
-      const active = await leadParts.store.activeRolloutIds(leadParts.policies);
+      const active = await leadParts.store.activeRolloutIds(leadParts.policies());
       const orphans =
         renamesPolicies && night.plant !== 'orphansForgotten' ? await findOrphans(leadParts) : [];
       for (const rolloutId of [...active, ...orphans.map(({ id }) => id)]) {
@@ -308,7 +322,7 @@ export function makeDaemonModel(
     },
     scanNow: async (name, origin) => {
       if (begun !== undefined) await begun;
-      const policy = rollouts.find((each) => each.name === name || slotOf(each.name) === name);
+      const policy = current.find((each) => each.name === name || slotOf(each.name) === name);
       if (policy === undefined || !mayWork(night, process)) return undefined;
       try {
         return await scan(scanParts, policy, origin);

@@ -51,6 +51,7 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
       clock: process.clock,
       sleep: (forMs) => process.wait(forMs),
       pageSize: rowsPerPage,
+      onUnreadable: () => undefined,
     });
   const fleet = fleetOf(null);
   return {

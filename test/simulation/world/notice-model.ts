@@ -118,7 +118,7 @@ export function makeNoticeModel(
         {
           outbox: plantInOutbox(night.plant, reach(by.process)),
           send,
-          receivers: [desk],
+          receivers: () => [desk],
           clock,
           sink: by.sink,
         },
@@ -149,7 +149,7 @@ export function makeNoticeModel(
           ...parts,
           sink,
           outbox: plantInOutbox(night.plant, reach(process)),
-          receivers: [desk],
+          receivers: () => [desk],
           reportsOf: () => [],
           queue: { wake: async () => start(scheduler.now() + chances.int(1, 500)) },
         });

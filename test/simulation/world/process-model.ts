@@ -2,6 +2,7 @@ import { makeSteadyClock } from '../../../src/base/steady-clock.ts';
 import type { Clocks } from '../../../src/base/stopwatch.ts';
 import type { Clock } from '../../../src/base/time.ts';
 import { makeClockWatch } from '../../../src/redis/connection/clock-watch.ts';
+import { noFaults } from '../../support/redis/redis-adapters.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** Whose fleet a daemon's access key shows. */
@@ -75,6 +76,7 @@ export function makeProcess(
     clock,
     onWrong: () => {},
     onRight: () => {},
+    faults: noFaults,
   });
   // As each daemon does at its start.
   void watch.compare();

@@ -21,6 +21,7 @@ import { greedyMakespan } from '../../bench/contest/greedy.ts';
 import { quantile } from '../../bench/quantile.ts';
 import { makeScheduler, type Scheduler } from '../../simulation/world/scheduler.ts';
 import { anApiBudgetStatus, aPolicy, aWaveRule, startedAt } from '../builders.ts';
+import { quietView } from '../quiet-parts.ts';
 import { makeVirtualClient, type ServiceLog, type VirtualWire } from './virtual-client.ts';
 
 export interface VirtualPlay {
@@ -77,7 +78,7 @@ export async function playVirtually(play: VirtualPlay): Promise<VirtualResult> {
       collector.life = { ...collector.life, version: buildOf(index) };
   const { client, log } = makeVirtualClient({ scheduler, world, wire, requestsPerSecond, seed });
   const sleep = (forMs: number) => waitFor(scheduler, forMs);
-  const fleet = makeFleetService({ client, clock, sleep });
+  const fleet = makeFleetService({ client, clock, sleep, onUnreadable: () => undefined });
   const policy = aPolicy({
     concurrency: play.slots,
     waves: [aWaveRule({ maxFailures: { kind: 'percent', percent: 100 } })],
@@ -164,6 +165,7 @@ function makeLoops(
   const jobs = makeVirtualJobs(scheduler, (job) => runStep(parts, job, never));
   const running = new Set<string>();
   const parts = {
+    ...quietView,
     ...{ store, register: played.register, fleet: played.fleet, clock, sleep },
     sink: {
       report: () => undefined,
@@ -180,7 +182,7 @@ function makeLoops(
     queue: jobs,
     answerWithinMs: 35_000,
     random: seededChance(played.seed),
-    policies: [policy.name],
+    policies: () => [policy.name],
     claims: { names: async () => [policy.name], isMissing: () => false },
     trustedSince: () => 0,
     beginIntent: () => async () => true,

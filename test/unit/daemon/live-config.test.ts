@@ -10,15 +10,18 @@ const file = (service: string, rest = '') =>
   );
 const running = lossless(accountConfigsOf(file('accessKey: first-key'))[0]);
 
+const readNext = (from: typeof running, next: () => ReturnType<typeof file>) =>
+  readNextConfig(from, next, [from.account]);
+
 describe('a config that is reloaded', () => {
   it('names the keys that need a restart, and none of their values (P12)', () => {
     const next = file('accessKey: second-key, requestTimeout: 10s', 'history: 1d\nhttp: { port: 1 }');
-    const read = readNextConfig(running, () => next);
+    const read = readNext(running, () => next);
     expect(read).toMatchObject({
       next: { needsRestart: ['service.accessKey', 'service.requestTimeout', 'http.port', 'history'] },
     });
     expect(JSON.stringify(read)).not.toMatch(/first-key|second-key/);
-    expect(readNextConfig(running, () => file('accessKey: first-key'))).toMatchObject({
+    expect(readNext(running, () => file('accessKey: first-key'))).toMatchObject({
       next: { needsRestart: [] },
     });
   });
@@ -29,20 +32,19 @@ describe('a config that is reloaded', () => {
       `http: { token: token-of-sixteen-characters, trustedProxy: { addresses: [10.0.0.7] } }
 notify: [{ slack: { url: https://hooks.example.com/T0/B0 } }]`,
     );
-    const read = readNextConfig(running, () => next);
+    const read = readNext(running, () => next);
     if (read.kind === 'wrong') throw new Error(read.reason);
     const settings = ['http.token', 'http.trustedProxy', 'notify'];
     expect([...read.next.settings].sort()).toEqual(settings);
     expect(read.next.needsRestart).toEqual([]);
     const live = makeLiveConfig(running);
-    const { receivers } = live;
     live.replace(read.next);
-    expect(receivers).toMatchObject([{ name: 'slack' }]);
-    expect(readNextConfig(live.running(), () => next)).toMatchObject({ next: { settings: [] } });
+    expect(live.receivers()).toMatchObject([{ name: 'slack' }]);
+    expect(readNext(live.running(), () => next)).toMatchObject({ next: { settings: [] } });
   });
 
   it('is refused with every mistake, as at the start', () => {
-    expect(readNextConfig(running, () => file('accessKey: key', 'histori: 1d'))).toMatchObject({
+    expect(readNext(running, () => file('accessKey: key', 'histori: 1d'))).toMatchObject({
       kind: 'wrong',
       reason: expect.stringMatching(/config\.yaml:3.*histori/),
     });
@@ -77,15 +79,14 @@ rollouts: [{ name: all, accounts: [eu, us] }]`);
     expect(read(one)).toEqual({ kind: 'wrong', reason: expect.stringContaining('restart the daemon') });
   });
 
-  it('is visible to all parts that hold the lists', () => {
+  it('is visible to all parts that ask for the lists', () => {
     const live = makeLiveConfig(running);
-    const { policies, rollouts } = live;
     const [all] = running.rollouts;
     const { notify: receivers, http: access } = running;
     const present = all === undefined ? [] : [{ ...all, name: 'other', schedule: '0 0 1 1 *' }];
     live.replace({ rollouts: present, receivers, access });
-    expect(policies).toEqual(['other']);
-    expect(rollouts).toMatchObject([{ name: 'other' }]);
+    expect(live.policies()).toEqual(['other']);
+    expect(live.rollouts()).toMatchObject([{ name: 'other' }]);
     expect(live.forecast('all', 1)).toEqual([]);
     expect(live.forecast('other', 1)).toHaveLength(1);
   });

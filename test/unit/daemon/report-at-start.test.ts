@@ -14,7 +14,7 @@ async function reported(of: { readonly info: () => Promise<string>; readonly out
   const errors: unknown[] = [];
   const compared: string[] = [];
   const scans = makeMemoryScanBook();
-  const policies = ['second'];
+  const policies = () => ['second'];
   const clock = { now: () => startedAt };
   const configs = { beat: async () => undefined, living: () => ({ account: '', others: [] }) };
   await scans.note({ policy: 'first', outcome: 'started', at: 0, reason: '', overdueAt: 0 });

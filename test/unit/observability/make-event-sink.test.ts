@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { LogFields, Logger, LogLevel } from '../../../src/observability/logger.ts';
 import { makeEventSink } from '../../../src/observability/make-event-sink.ts';
-import { makeMetrics } from '../../../src/observability/metrics.ts';
 import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { RolloutEvent } from '../../../src/rollout/model/events.ts';
+import { someMetrics } from '../../support/exposed-metrics.ts';
 import { aRolloutEvent } from '../../support/fake-operations.ts';
 
 function aSink(broken: { logger?: boolean; metrics?: boolean } = {}) {
@@ -14,7 +14,7 @@ function aSink(broken: { logger?: boolean; metrics?: boolean } = {}) {
       written.push({ level, fields });
     },
   };
-  const metrics = makeMetrics({ version: '1.2.3', policies: ['production'], sharedState: async () => null });
+  const metrics = someMetrics();
   const countEvent = (): never => {
     throw new Error('the counter is broken');
   };

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import type { Eta, RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
-import { type MetricsParts, makeMetrics } from '../../../src/observability/metrics.ts';
+import type { MetricsParts, makeMetrics } from '../../../src/observability/metrics.ts';
 import type { SharedState } from '../../../src/observability/shared-state-gauges.ts';
 import { upgradeStates } from '../../../src/rollout/model/upgrade.ts';
 import { aScanEntry, startedAt } from '../../support/builders.ts';
-import { exposeEverything } from '../../support/exposed-metrics.ts';
+import { exposeEverything, someMetrics } from '../../support/exposed-metrics.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../../support/fake-operations.ts';
 import { aGateStatus, aHeldStratum, strataHolding } from '../../support/status-parts.ts';
 
@@ -22,13 +22,13 @@ const aSharedState = (changes: Partial<SharedState> = {}): SharedState => ({
   ...changes,
 });
 
-function someMetrics(changes: Partial<SharedState> | null = {}, parts: Partial<MetricsParts> = {}) {
+function metricsOf(changes: Partial<SharedState> | null = {}, parts: Partial<MetricsParts> = {}) {
   const sharedState = async () => (changes === null ? null : aSharedState(changes));
-  return makeMetrics({ version: '1.2.3', policies: ['production'], sharedState, ...parts });
+  return someMetrics({ sharedState, ...parts });
 }
 
 const ofRollouts = (...statuses: ReadonlyArray<Partial<RolloutStatus>>) =>
-  someMetrics({ statuses: statuses.map(aRolloutStatus) });
+  metricsOf({ statuses: statuses.map(aRolloutStatus) });
 
 const gate = aGateStatus({ dryRun: true });
 const strata = strataHolding(aHeldStratum(), aHeldStratum());
@@ -130,7 +130,7 @@ const rolloutCases: ReadonlyArray<readonly [string, ReadonlyArray<Partial<Rollou
 
 describe('makeMetrics', () => {
   it('exposes our series, and those of the process, as text', async () => {
-    const { body, contentType } = await someMetrics().expose();
+    const { body, contentType } = await metricsOf().expose();
     expect(contentType).toContain('text/plain');
     expect(body).toContain('upwave_build_info{version="1.2.3"} 1');
     expect(body).toContain('process_resident_memory_bytes ');
@@ -144,12 +144,12 @@ describe('makeMetrics', () => {
   });
 
   it('shows the share of the request rate that may be used', async () => {
-    expect(await series(someMetrics({ rateShare: 0.52 }), 'api_rate_ratio')).toBe(0.52);
+    expect(await series(metricsOf({ rateShare: 0.52 }), 'api_rate_ratio')).toBe(0.52);
   });
 
   it('shows how long all requests still wait for the service', async () => {
-    expect(await series(someMetrics({ outageMs: 3_599_500 }), 'api_pause_seconds')).toBe(3_599.5);
-    expect(await series(someMetrics(), 'api_pause_seconds')).toBe(0);
+    expect(await series(metricsOf({ outageMs: 3_599_500 }), 'api_pause_seconds')).toBe(3_599.5);
+    expect(await series(metricsOf(), 'api_pause_seconds')).toBe(0);
   });
 
   it('shows the kind of each blocker, and no blocker or wave that is no longer there', async () => {
@@ -158,7 +158,7 @@ describe('makeMetrics', () => {
       { kind: 'soak', reason: 'canary soaks', until: null },
     ] as const;
     let statuses = [aRolloutStatus({ blockers })];
-    const metrics = someMetrics({}, { sharedState: async () => aSharedState({ statuses }) });
+    const metrics = metricsOf({}, { sharedState: async () => aSharedState({ statuses }) });
     const names = [
       ...['rollout_blocked kind="window"', 'rollout_blocked kind="soak"'],
       ...['gate_failures wave="canary"', 'gate_failures wave="all"'],
@@ -177,7 +177,7 @@ describe('makeMetrics', () => {
       aScanEntry({ outcome: 'failed', at: startedAt + 2_000, overdueAt: startedAt + 5_000 }),
       aScanEntry({ policy: 'new', outcome: 'failed' }),
     ];
-    const metrics = someMetrics({ scans });
+    const metrics = metricsOf({ scans });
     const last = (labels: string) => series(metrics, `last_scan_timestamp_seconds ${labels}`);
     expect(await last(`${policy} result="started"`)).toBe(startedAt / 1_000);
     expect(await last(`${policy} result="failed"`)).toBe(startedAt / 1_000 + 2);
@@ -199,7 +199,7 @@ describe('makeMetrics', () => {
   );
 
   it('leaves the series of shared state out while another daemon leads', async () => {
-    const { body } = await someMetrics(null).expose();
+    const { body } = await metricsOf(null).expose();
     expect(body).not.toMatch(
       /upwave_(state_readable|upgrades|in_flight|rollout_state|fleet_collectors|queue_jobs)/,
     );
@@ -214,7 +214,7 @@ describe('makeMetrics', () => {
     ['throws', thrown],
     ['does not answer', () => new Promise<never>(() => {})],
   ])('answers without shared state when reading it %s', async (_how, sharedState) => {
-    const { body } = await someMetrics({}, { sharedState, sharedStateWithinMs: 20 }).expose();
+    const { body } = await metricsOf({}, { sharedState, sharedStateWithinMs: 20 }).expose();
     expect(body).not.toContain('upwave_in_flight');
     expect(body).toContain('upwave_upgrade_outcomes_total');
     expect(body).toMatch(/^upwave_state_readable 0$/m);
@@ -227,7 +227,7 @@ describe('makeMetrics', () => {
       if (failure !== null) throw failure;
       return aSharedState();
     };
-    const metrics = someMetrics({}, { sharedState, onStateRead: (each) => reported.push(each) });
+    const metrics = metricsOf({}, { sharedState, onStateRead: (each) => reported.push(each) });
     expect(await series(metrics, 'state_readable')).toBe(1);
     expect(reported).toEqual([]);
     failure = new Error('Command timed out');
@@ -245,7 +245,7 @@ describe('makeMetrics', () => {
       reads += 1;
       return aSharedState();
     };
-    const metrics = someMetrics({}, { sharedState });
+    const metrics = metricsOf({}, { sharedState });
     const [one, two] = await Promise.all([metrics.expose(), metrics.expose()]);
     expect(reads).toBe(1);
     expect(one.body.includes('upwave_in_flight')).toBe(two.body.includes('upwave_in_flight'));
@@ -254,15 +254,15 @@ describe('makeMetrics', () => {
   });
 
   it('names the installation on every series, and nothing where it has no name', async () => {
-    const named = await someMetrics({}, { installation: 'production' }).expose();
+    const named = await metricsOf({}, { installation: 'production' }).expose();
     const lines = named.body.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     expect(lines.length).toBeGreaterThan(50);
     expect(lines.filter((line) => !line.includes('installation="production"'))).toEqual([]);
-    expect((await someMetrics().expose()).body).not.toContain('installation');
+    expect((await metricsOf().expose()).body).not.toContain('installation');
   });
 
   it('adds up: the states of a wave sum to its size', async () => {
-    const metrics = someMetrics();
+    const metrics = metricsOf();
     const counts = await Promise.all(
       upgradeStates.map((state) => series(metrics, `upgrades wave="canary" state="${state}"`)),
     );
@@ -270,7 +270,7 @@ describe('makeMetrics', () => {
   });
 
   it('gives times in seconds, and no time of arrival where none is known', async () => {
-    const known = someMetrics();
+    const known = metricsOf();
     expect(await series(known, 'rollout_eta_timestamp_seconds')).toBe(startedAt / 1_000 + 3_600);
     const reportedOf = (eta: Eta) => series(ofRollouts({ eta }), 'rollout_eta_timestamp_seconds');
     const figures = { durationMs: 1, plusMinusMs: 1, requests: 1 };
@@ -287,7 +287,7 @@ describe('makeMetrics', () => {
       alive: true,
       collectors: 100 - index,
     }));
-    const metrics = someMetrics({ fleet });
+    const metrics = metricsOf({ fleet });
     expect((await metrics.expose()).body.match(/^upwave_fleet_collectors\{/gm)).toHaveLength(21);
     const rest = fleet.slice(20).reduce((sum, { collectors }) => sum + collectors, 0);
     expect(await series(metrics, 'fleet_collectors version="other"')).toBe(rest);
@@ -295,16 +295,16 @@ describe('makeMetrics', () => {
 
   it('shows a version that a machine made up as what it is', async () => {
     const fleet = [{ version: '19\u001b[2J\u202e', alive: true, collectors: 1 }];
-    const { body } = await someMetrics({ fleet }).expose();
+    const { body } = await metricsOf({ fleet }).expose();
     expect(body).toMatch(/upwave_fleet_collectors\{version="19\\+u001b\[2J\\+u202e"/);
   });
 
   it('starts counters of its policies at zero', async () => {
-    expect(await series(someMetrics(), `upgrade_outcomes_total ${policy} outcome="failed"`)).toBe(0);
+    expect(await series(metricsOf(), `upgrade_outcomes_total ${policy} outcome="failed"`)).toBe(0);
   });
 
   it('keeps labels bounded whatever the service answers, and drops times that cannot be', async () => {
-    const metrics = someMetrics();
+    const metrics = metricsOf();
     for (const status of [200, null, 99, 7_777, Number.NaN])
       metrics.apiAnswered({ operation: 'getUpgradeTask', status, durationMs: -5 });
     expect(await series(metrics, 'api_requests_total status="200"')).toBe(1);

@@ -25,7 +25,7 @@ describe('announcing', () => {
         ...parts,
         store: counted,
         outbox,
-        receivers: [],
+        receivers: () => [],
         queue: { wake: async () => undefined },
         reportsOf: () => [],
         isLeading: () => true,

@@ -29,7 +29,7 @@ const living = { living: () => ({ others: [] }) };
 /** A daemon whose config has `production`. The rollout of `former`, which no config has, has these upgrades. */
 async function aDaemonAfterRename(upgrades: readonly Upgrade[]) {
   const house = await aHouse({ rollout: null, fleet: serving(() => aFleet(10)) });
-  const policies = ['production'];
+  const policies = () => ['production'];
   const { scans, clock, store } = house.parts;
   await scans.note({ policy: 'former', outcome: 'started', at: 0, reason: '', overdueAt: 0 });
   const waves = [aWave({ state: 'open', size: upgrades.length })];
@@ -80,15 +80,17 @@ describe('a policy that was renamed while its rollout runs', () => {
 
   it('sends no create that waits for the request rate when the policy is renamed (P1, P2)', async () => {
     const { parts, store } = await aDaemonAfterRename(formerOnes(queued));
-    const policies = ['former'];
-    const claims = makePolicyClaims({ ...parts, policies, configs: living });
+    let policy = 'former';
+    const claims = makePolicyClaims({ ...parts, policies: () => [policy], configs: living });
     const sent: number[] = [];
     const reserveCreate = reserving(
       async () => {
         sent.push(1);
         return { ok: true, value: { taskId: '7' } };
       },
-      () => policies.splice(0, 1, 'production'),
+      () => {
+        policy = 'production';
+      },
     );
     const fleet = { ...parts.fleet, reserveCreate };
     await runStep({ ...parts, claims, fleet }, { rolloutId: formerId, collectorId: 1 }, unaborted);

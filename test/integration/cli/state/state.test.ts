@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { startEmbeddedRedis } from '../../../../src/redis/embedded/start-embedded-redis.ts';
-import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import type { RolloutEvent } from '../../../../src/rollout/model/events.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { anUpgrade, aRollout, someGroups } from '../../../support/builders.ts';
@@ -11,6 +10,7 @@ import { endOf, nightCredentials, nightPolicy, scan } from '../../../support/nig
 import { useNights } from '../../../support/night/nights.ts';
 import { aDesk } from '../../../support/night/upwave-desk.ts';
 import { emptyRedis } from '../../../support/redis/empty-redis.ts';
+import { aRedisStore } from '../../../support/redis/redis-adapters.ts';
 import { makeRedisProcess, redisServerCommand } from '../../../support/redis/redis-process.ts';
 
 const { redis, aNightDesk } = useNights();
@@ -76,7 +76,7 @@ describe.concurrent('`upwave export`', () => {
       const dataDir = join(desk.path, '.upwave', 'redis');
       const server = await startEmbeddedRedis({ dataDir, log: () => undefined });
       const connection = makeRedisConnection({ url: server.url, keyPrefix: 'upwave' }, 'worker');
-      const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix: 'upwave' });
+      const store = aRedisStore({ commands: connection.commands, keyPrefix: 'upwave' });
       const upgrades = [anUpgrade({ state: 'pending' })];
       await store.freeze({ rollout: aRollout(), upgrades, groups: someGroups(), events: [] });
       await connection.close();

@@ -8,16 +8,16 @@ import {
 import { makeApiBudgetLedger, type Reservation } from '../../../../src/redis/api-budget/ledger.ts';
 import { ending } from '../../../support/ending.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { quietBudget } from '../../../support/redis/redis-adapters.ts';
 import { until } from '../../../support/until.ts';
 
 const redis = useRedis();
-const accessId = 'suABCDEFG12345';
 const dayMs = 86_400_000;
 
 type Parts = Parameters<typeof makeRedisApiBudget>[0];
 
 function partsOf(keyPrefix: string, parts: Partial<Parts>): Parts {
-  return { commands: redis.connect().commands, keyPrefix, accessId, requestsPerSecond: 400, ...parts };
+  return { ...quietBudget, commands: redis.connect().commands, keyPrefix, ...parts };
 }
 
 function aBudget(keyPrefix: string, parts: Partial<Parts> = {}): RedisApiBudget {

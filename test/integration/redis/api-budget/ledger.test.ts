@@ -11,6 +11,7 @@ import { makeReadApiBudgetStatus } from '../../../../src/redis/api-budget/read-s
 import { makeRedisFaults } from '../../../../src/redis/connection/faults.ts';
 import { ending } from '../../../support/ending.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { quietBudget } from '../../../support/redis/redis-adapters.ts';
 import { settableTime, withSettableTime } from '../../../support/redis/settable-time.ts';
 
 const redis = useRedis();
@@ -24,7 +25,7 @@ function aSharedBudget(parts: Partial<ApiBudgetLedgerParts> = {}) {
   return {
     aLedger: (own: Partial<ApiBudgetLedgerParts> = {}) => {
       const timed = withSettableTime(redis.connect().commands, clock);
-      const shared = { commands: timed, keyPrefix, accessId, requestsPerSecond: 400 };
+      const shared = { ...quietBudget, commands: timed, keyPrefix, accessId };
       return ending(makeApiBudgetLedger({ ...shared, ...parts, ...own }));
     },
     clock,
@@ -69,7 +70,7 @@ describe('a ledger whose command fails at a reachable Redis', () => {
       onFault: (reason) => reported.push(reason),
       onOver: (what) => reported.push(what),
     });
-    const parts = { commands, keyPrefix, accessId, requestsPerSecond: 400, faults };
+    const parts = { ...quietBudget, commands, keyPrefix, accessId, faults };
     const ledger = ending(makeApiBudgetLedger(parts));
     for (let asked = 0; asked < 3; asked += 1)
       expect(await ledger.reserve(1, 0)).toMatchObject({

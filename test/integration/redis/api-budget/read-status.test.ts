@@ -4,9 +4,10 @@ import { apiBudgetKeys } from '../../../../src/redis/api-budget/ledger.ts';
 import { makeReadApiBudgetStatus } from '../../../../src/redis/api-budget/read-status.ts';
 import { ending } from '../../../support/ending.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { quietBudget } from '../../../support/redis/redis-adapters.ts';
 
 const redis = useRedis();
-const accessId = 'suABCDEFG12345';
+const { accessId } = quietBudget;
 
 // The status is in the time of this process, not of Redis.
 const now = 1_000_000_000_000;
@@ -14,7 +15,7 @@ const now = 1_000_000_000_000;
 /** @returns `key` of the state as it is in Redis, to be written into */
 function aBudget({ firstMs = 1 } = {}) {
   const { commands, keyPrefix } = redis.place();
-  const shared = { commands, keyPrefix, accessId, requestsPerSecond: 400 };
+  const shared = { ...quietBudget, commands, keyPrefix };
   const budget = ending(makeRedisApiBudget({ ...shared, pauseGrowth: { firstMs, maxMs: firstMs } }));
   const readStatus = makeReadApiBudgetStatus({ ...shared, clock: { now: () => now } });
   return { budget, readStatus, key: apiBudgetKeys(keyPrefix, accessId).state };

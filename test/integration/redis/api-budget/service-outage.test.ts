@@ -9,6 +9,7 @@ import {
   startScriptedServer,
 } from '../../../support/network/scripted-server.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { quietBudget } from '../../../support/redis/redis-adapters.ts';
 import { aCollectorApi, accessId } from '../../../support/setup/collector-api-setup.ts';
 
 const redis = useRedis();
@@ -50,10 +51,10 @@ describe('two daemons on one access key', () => {
     const daemon = async () => {
       const reported: ServiceStatus[] = [];
       const budget = makeRedisApiBudget({
+        ...quietBudget,
         commands: redis.connect().commands,
         keyPrefix,
         accessId,
-        requestsPerSecond: 400,
         pauseGrowth: { firstMs: 20, maxMs: 40 },
         outageWaitMaxMs: 10_000,
         onStatus: (standing) => reported.push(standing),

@@ -3,6 +3,7 @@ import { makeRedisConfigRegister } from '../../../../src/redis/coordination/conf
 import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
+const settings = [{ key: 'notify', hash: 'cccc' }];
 const readAccount = async () => 'https://api.example.com 5f3a';
 
 describe('the register of living daemons', () => {
@@ -13,6 +14,7 @@ describe('the register of living daemons', () => {
       keyPrefix,
       followsSchedule,
       readAccount,
+      readSettings: () => settings,
       own,
     });
   }
@@ -24,6 +26,7 @@ describe('the register of living daemons', () => {
     expect(await old.beat()).toEqual({
       own: [{ policy: 'production', hash: 'aaaa', generation: 1 }],
       account: 'https://api.example.com 5f3a',
+      settings,
       beatAt: expect.any(Number),
       others: [],
     });
@@ -80,6 +83,7 @@ describe('the register of living daemons', () => {
       keyPrefix,
       followsSchedule: true,
       readAccount,
+      readSettings: () => settings,
       own: [],
     });
     await one.beat();

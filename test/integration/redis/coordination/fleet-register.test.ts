@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/contract/admin/holds.ts';
 import type { FleetRegister } from '../../../../src/orchestrator/ports/fleet-register.ts';
-import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { makeRedisStoreInstance } from '../../../../src/redis/coordination/store-instance.ts';
 import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { echoingCommands, onScripts } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { aRedisRegister } from '../../../support/redis/redis-adapters.ts';
 
 const redis = useRedis();
 const build = '19.536-4';
@@ -106,7 +106,7 @@ describe('the fleet register in Redis', () => {
       read.push(JSON.stringify(reply));
       return reply;
     });
-    const register = makeRedisFleetRegister({ commands: watching, keyPrefix });
+    const register = aRedisRegister({ commands: watching, keyPrefix });
     const holdsSent = async () => {
       read.length = 0;
       const { builds, collectors } = await register.holds();
@@ -177,5 +177,5 @@ function makeRedisRegister(between?: () => Promise<unknown>, keyPrefix = redis.c
   connection ??= redis.connect();
   const plain = connection.commands;
   const commands = between === undefined ? plain : echoingCommands(plain, between);
-  return { register: makeRedisFleetRegister({ commands, keyPrefix }), keyPrefix, commands: plain };
+  return { register: aRedisRegister({ commands, keyPrefix }), keyPrefix, commands: plain };
 }

@@ -3,6 +3,7 @@ import type { LeaderLease } from '../../../../src/orchestrator/ports/leader.ts';
 import { makeRedisFaults } from '../../../../src/redis/connection/faults.ts';
 import { makeRedisLeaderLease } from '../../../../src/redis/coordination/leader-lease.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { quietLease } from '../../../support/redis/redis-adapters.ts';
 import { settableClocks } from '../../../support/settable-clocks.ts';
 import { until } from '../../../support/until.ts';
 
@@ -11,7 +12,12 @@ const redis = useRedis();
 type Parts = Partial<Parameters<typeof makeRedisLeaderLease>[0]>;
 
 function aLease(keyPrefix: string, parts: Parts = {}): LeaderLease {
-  const lease = makeRedisLeaderLease({ commands: redis.connect().commands, keyPrefix, ...parts });
+  const lease = makeRedisLeaderLease({
+    ...quietLease,
+    commands: redis.connect().commands,
+    keyPrefix,
+    ...parts,
+  });
   onTestFinished(() => lease.release());
   return lease;
 }

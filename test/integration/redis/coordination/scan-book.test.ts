@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ScanEntry } from '../../../../src/orchestrator/ports/scan-book.ts';
 import { makeRedisScanBook } from '../../../../src/redis/coordination/scan-book.ts';
+import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
 import { aScanEntry, startedAt } from '../../../support/builders.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 
@@ -11,7 +12,8 @@ describe('the scans in Redis', () => {
   it('have one entry for each policy and outcome, readable by every daemon, for a year', async () => {
     const { commands, keyPrefix } = redis.place();
     let now = startedAt;
-    const book = () => makeRedisScanBook({ commands, keyPrefix, now: () => now });
+    const book = () =>
+      makeRedisScanBook({ commands, keyPrefix, now: () => now, broken: makeBrokenRecords(() => undefined) });
     const failed = aScanEntry({ outcome: 'failed', reason: 'the key is wrong' });
     const later = aScanEntry({ at: startedAt + year });
     await book().note(aScanEntry({ policy: 'a:b' }));

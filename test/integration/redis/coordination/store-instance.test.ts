@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { instanceKey, makeRedisStoreInstance } from '../../../../src/redis/coordination/store-instance.ts';
-import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { aRedisRegister, aRedisStore } from '../../../support/redis/redis-adapters.ts';
 
 const redis = useRedis();
 const word = { by: 'ann', reason: 'never touch', at: startedAt };
@@ -35,8 +34,8 @@ describe.each([
   });
 
   it('restores holds and numbers, and never undoes later requests (P5)', async () => {
-    const register = makeRedisFleetRegister(place);
-    const store = makeRedisRolloutStore(place);
+    const register = aRedisRegister(place);
+    const store = aRedisStore(place);
     const instance = await make().identify();
     await register.holdBuild({ build: '19.1-1', ...word, by: 'bob' });
     await make().putBack({ instance, ...lost });

@@ -5,15 +5,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
-import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { exchangeLine } from '../../../../src/redis/embedded/inline-commands.ts';
 import type { EmbeddedRedis } from '../../../../src/redis/embedded/server-process.ts';
 import { findOnPath, startEmbeddedRedis } from '../../../../src/redis/embedded/start-embedded-redis.ts';
-import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { noGroups } from '../../../../src/rollout/model/plan-groups.ts';
 import { aFolder } from '../../../support/a-folder.ts';
 import { aRollout } from '../../../support/builders.ts';
 import { ending } from '../../../support/ending.ts';
+import { aRedisRegister, aRedisStore } from '../../../support/redis/redis-adapters.ts';
 import { anEvent, pendingOnes } from '../../../support/store/store-changes.ts';
 
 const native = await findOnPath('redis-server');
@@ -62,7 +61,7 @@ describe.each(kinds)('the embedded %s', (kind) => {
 
   it('accepts every offset and limit, even one that 32 bits cannot hold', async () => {
     const { commands } = connect(await start(kind, null));
-    const store = makeRedisRolloutStore({ commands, keyPrefix: 'test' });
+    const store = aRedisStore({ commands, keyPrefix: 'test' });
     const upgrades = pendingOnes(3);
     const rollout = aRollout();
     await store.freeze({ rollout, upgrades, groups: noGroups, events: [anEvent('rollout.running')] });
@@ -75,7 +74,7 @@ describe.each(kinds)('the embedded %s', (kind) => {
     expect(await store.listMissed(rollout.id, { kind: 'failed', limit: greatest })).toEqual([]);
     expect(await store.listMissed(rollout.id, { kind: 'withdrawn', limit: greatest })).toEqual([]);
     expect(await store.readEvents(rollout.id, { limit: greatest })).toHaveLength(1);
-    const register = makeRedisFleetRegister({ commands, keyPrefix: 'test' });
+    const register = aRedisRegister({ commands, keyPrefix: 'test' });
     expect(await register.readAudit(greatest)).toEqual([]);
   });
 

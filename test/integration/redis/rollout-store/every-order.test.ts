@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { walk } from '../../../exploration/random-walk.ts';
 import { scenarios } from '../../../exploration/scenarios.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { aRedisStore } from '../../../support/redis/redis-adapters.ts';
 import { withSettableTime } from '../../../support/redis/settable-time.ts';
 
 const redis = useRedis();
@@ -17,7 +17,7 @@ it.each(scenarios)(
     for (let seed = 1; seed <= walks; seed += 1) {
       const { commands, keyPrefix } = redis.place();
       const clock = { at: 0, now: () => clock.at };
-      const store = makeRedisRolloutStore({ commands: withSettableTime(commands, clock), keyPrefix });
+      const store = aRedisStore({ commands: withSettableTime(commands, clock), keyPrefix });
       expect(await walk(scenario, { store, clock, seed, movesMax })).toBeUndefined();
     }
   },

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { runAtOnce } from '../../../../src/base/steps.ts';
 import { eventsReadMax } from '../../../../src/orchestrator/ports/rollout-store.ts';
-import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { exportRollout } from '../../../../src/redis/rollout-store/export-rollout.ts';
-import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { policyKeys, rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { tabulateAttributes } from '../../../../src/rollout/model/attributes.ts';
 import { aCollector, aRollout, startedAt } from '../../../support/builders.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { aRedisRegister, aRedisStore } from '../../../support/redis/redis-adapters.ts';
 import {
   anEvent,
   aPlan,
@@ -24,7 +23,7 @@ const rolloutId = 'production-20260302-1';
 
 function aStore(changes: { historyMs?: number } = { historyMs }) {
   const { commands, keyPrefix } = redis.place();
-  return { commands, keyPrefix, store: makeRedisRolloutStore({ commands, keyPrefix, ...changes }) };
+  return { commands, keyPrefix, store: aRedisStore({ commands, keyPrefix, ...changes }) };
 }
 
 type Parts = ReturnType<typeof aStore>;
@@ -143,7 +142,7 @@ describe('what is kept of a rollout', () => {
 describe('builds that were seen', () => {
   it('are deleted when they have not been on offer for the history, and never while they are', async () => {
     const { commands, keyPrefix } = redis.place();
-    const register = makeRedisFleetRegister({ commands, keyPrefix, historyMs });
+    const register = aRedisRegister({ commands, keyPrefix, historyMs });
     const seen = async (builds: readonly string[], at: number) => [...(await register.firstSeen(builds, at))];
     await register.firstSeen(['1-1', '2-1'], startedAt);
     // Others may be offered to another daemon: both stay.

@@ -4,13 +4,13 @@ import type { RolloutStore } from '../../../../src/orchestrator/ports/rollout-st
 import { listAllUpgrades } from '../../../../src/orchestrator/records/read-records.ts';
 import type { RedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { exportRollout } from '../../../../src/redis/rollout-store/export-rollout.ts';
-import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { aRollout, aWave, because, startedAt } from '../../../support/builders.ts';
 import { dyingCommands, onScripts } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { aRedisStore } from '../../../support/redis/redis-adapters.ts';
 import { countingStore } from '../../../support/store/counting-store.ts';
 import {
   anyProgress,
@@ -54,7 +54,7 @@ const upgrades = Array.from({ length: planned }, (_, index) => upgradeOf(index))
 beforeEach(async () => {
   connection ??= redis.connect();
   keyPrefix = redis.config().keyPrefix;
-  store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
+  store = aRedisStore({ commands: connection.commands, keyPrefix });
   const waves = [aWave({ state: 'passed', size: 20 }), aWave({ state: 'passed', size: planned - 20 })];
   const rollout = aRollout({ waves });
   await store.freeze(aPlan(upgrades, { rollout }));
@@ -125,13 +125,13 @@ describe('the records of a rollout that is over', () => {
         if (isPack && packs === killedAfter) throw new Error('killed');
         return answer;
       });
-      await expect(pack(makeRedisRolloutStore({ commands, keyPrefix }))).rejects.toThrow('killed');
+      await expect(pack(aRedisStore({ commands, keyPrefix }))).rejects.toThrow('killed');
       expect(await readAll()).toEqual(before);
     }
     await pack();
     expect(await recordsLeft()).toBe(17);
     const { commands } = connection;
-    const twice = makeRedisRolloutStore({ commands: dyingCommands(commands, ':packed'), keyPrefix });
+    const twice = aRedisStore({ commands: dyingCommands(commands, ':packed'), keyPrefix });
     // Nothing is left to do, so nothing is written.
     await pack(twice);
     expect(await readAll()).toEqual(before);
@@ -148,7 +148,7 @@ describe('the records of a rollout that is over', () => {
       }
       return send();
     });
-    await pack(makeRedisRolloutStore({ commands, keyPrefix }));
+    await pack(aRedisStore({ commands, keyPrefix }));
     expect(await findUpgrade(store, first.identity.collectorId)).toEqual(change.after);
     await pack();
     expect(await findUpgrade(store, first.identity.collectorId)).toEqual(change.after);
@@ -183,7 +183,7 @@ describe('the records of a rollout that is over', () => {
       await store.saveRollout(rolloutChange(rollout, { state: 'succeeded', endedAt }), null);
     }
     const { store: commands, calls } = countingStore(connection.commands);
-    const counted = makeRedisRolloutStore({ commands, keyPrefix });
+    const counted = aRedisStore({ commands, keyPrefix });
     await pack(counted);
     expect(calls.get('zrem')).toBe(20);
     const before = new Map(calls);
@@ -197,7 +197,7 @@ describe('the records of a rollout that is over', () => {
     await connection.commands.hset(keys().packed, '1', 'no pack');
     const reports: string[] = [];
     const broken = makeBrokenRecords(({ what }) => reports.push(what));
-    const reader = makeRedisRolloutStore({ commands: connection.commands, keyPrefix, broken });
+    const reader = aRedisStore({ commands: connection.commands, keyPrefix, broken });
     const all = await reader.listUpgrades(id, { offset: 0, limit: 10_000 });
     expect(all.length).toBe(planned - 500 + 5);
     await reader.listUpgrades(id, { offset: 0, limit: 10_000 });
@@ -216,7 +216,7 @@ describe('the leader', () => {
       sleep: async (forMs: number) => {
         now += forMs;
       },
-      policies: ['production'],
+      policies: () => ['production'],
     };
     expect(await packHistory(parts, () => asked.length < 3, never)).toBe('done');
     expect(asked).toEqual([0, 1, 2].map((minutes) => endedAt + minutes * 60_000 - 3_600_000));

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords, recordVersion } from '../../../../src/redis/schema/unreadable-records.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { aRollout, aWave, startedAt } from '../../../support/builders.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { aRedisStore } from '../../../support/redis/redis-adapters.ts';
 import {
   aPlan,
   ended,
@@ -23,7 +23,7 @@ describe('a rollout that two versions of upwave know', () => {
   const storeOf = (version: number) => {
     const reported: string[] = [];
     const broken = makeBrokenRecords(({ message }) => reported.push(message));
-    return { store: makeRedisRolloutStore({ ...place, broken, version }), broken, reported };
+    return { store: aRedisStore({ ...place, broken, version }), broken, reported };
   };
   const freeze = async (version: number) => {
     const rollout = aRollout({ waves: [aWave({ state: 'open', size: 3 })] });

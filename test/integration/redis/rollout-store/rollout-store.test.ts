@@ -5,7 +5,6 @@ import type { FrozenPlan, RolloutStore } from '../../../../src/orchestrator/port
 import { listAllUpgrades } from '../../../../src/orchestrator/records/read-records.ts';
 import type { RedisCommands } from '../../../../src/redis/connection/connection.ts';
 import { exportRollout } from '../../../../src/redis/rollout-store/export-rollout.ts';
-import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
 import { joinTables, tabulateAttributes } from '../../../../src/rollout/model/attributes.ts';
@@ -23,6 +22,7 @@ import {
 } from '../../../support/builders.ts';
 import { dyingCommands, echoingCommands, onScripts } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { aRedisStore } from '../../../support/redis/redis-adapters.ts';
 import { countingStore } from '../../../support/store/counting-store.ts';
 import {
   admitted,
@@ -440,7 +440,7 @@ describe('the attributes of collectors', () => {
 
   it('are unknown where they are unreadable, which is reported', async () => {
     const broken = makeBrokenRecords(() => undefined);
-    const reading = makeRedisRolloutStore({ commands: connection.commands, keyPrefix, broken });
+    const reading = aRedisStore({ commands: connection.commands, keyPrefix, broken });
     await freeze(pendingOnes(1));
     await connection.commands.hset(rolloutKeys(keyPrefix, rolloutId).attributes, 'plan', 'no table');
     expect(await reading.loadAttributes(rolloutId)).toBeUndefined();
@@ -451,7 +451,7 @@ describe('the attributes of collectors', () => {
 describe('the members of a plan', () => {
   it('are read once for each change of the plan, by whichever daemon', async () => {
     const { store: commands, calls } = countingStore(connection.commands);
-    const reader = makeRedisRolloutStore({ commands, keyPrefix });
+    const reader = aRedisStore({ commands, keyPrefix });
     await freeze(pendingOnes(2));
     for (const _reading of range(3)) expect(await reader.listMemberIds(rolloutId)).toEqual([1, 2]);
     expect(calls.get('zrange')).toBe(1);
@@ -617,7 +617,7 @@ function anotherStore(): RolloutStore {
 }
 
 function storeOn(commands: RedisCommands): RolloutStore {
-  return makeRedisRolloutStore({ commands, keyPrefix });
+  return aRedisStore({ commands, keyPrefix });
 }
 
 async function keysOfPrefix(): Promise<readonly string[]> {

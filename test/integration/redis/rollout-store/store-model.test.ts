@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RolloutStore, UpgradeChange } from '../../../../src/orchestrator/ports/rollout-store.ts';
-import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { Outcomes } from '../../../../src/rollout/model/attributes.ts';
 import type { Rollout, StoredView } from '../../../../src/rollout/model/rollout.ts';
@@ -18,6 +17,7 @@ import {
 import { aRollout, startedAt, type UpgradeFigures } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { aRedisStore } from '../../../support/redis/redis-adapters.ts';
 import {
   anEvent,
   anyProgress,
@@ -353,5 +353,5 @@ function withoutNoise(view: StoredView | undefined): unknown {
 function makeRedisStore(how: 'once' | 'twice' = 'once'): RolloutStore {
   const { commands, keyPrefix } = redis.place();
   const sent = how === 'twice' ? echoingCommands(commands) : commands;
-  return makeRedisRolloutStore({ commands: sent, keyPrefix });
+  return aRedisStore({ commands: sent, keyPrefix });
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FrozenPlan, RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
-import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { StoredView } from '../../../../src/rollout/model/rollout.ts';
 import { anUpgrade, aRollout, startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { aRedisStore } from '../../../support/redis/redis-adapters.ts';
 import {
   admitted,
   anyProgress,
@@ -218,5 +218,5 @@ function inShort({ candidates }: StoredView): Record<number, readonly number[]> 
 
 function makeEchoingStore(): RolloutStore {
   const { commands, keyPrefix } = redis.place();
-  return makeRedisRolloutStore({ commands: echoingCommands(commands), keyPrefix });
+  return aRedisStore({ commands: echoingCommands(commands), keyPrefix });
 }

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
-import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { anUpgrade, aRollout, aWave, startedAt } from '../../../support/builders.ts';
 import { aHouse, over } from '../../../support/house.ts';
 import { quietLead } from '../../../support/quiet-parts.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { aRedisStore } from '../../../support/redis/redis-adapters.ts';
 import { countingStore } from '../../../support/store/counting-store.ts';
 import { anyProgress, findUpgrade, lanes } from '../../../support/store/store-changes.ts';
 
@@ -14,7 +14,7 @@ const { id } = aRollout();
 
 it('retries that do not fit their records start nobody, and are removed (P5, P9)', async () => {
   const { commands, keyPrefix } = redis.place();
-  const store = makeRedisRolloutStore({ commands, keyPrefix });
+  const store = aRedisStore({ commands, keyPrefix });
   const { parts } = await aHouse({ rollout: null });
   const held = { stratum: 1, label: 'rack=r1', reason: { kind: 'asked', by: 'ann', words: '' } } as const;
   const place = (collectorId: number) => ({ collectorId, order: collectorId, lane: 1, stratum: 1 });

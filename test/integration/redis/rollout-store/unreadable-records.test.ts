@@ -8,9 +8,7 @@ import { checkActive } from '../../../../src/orchestrator/scan/check-active.ts';
 import { claimedByOthers, makePlanMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
 import { scan } from '../../../../src/orchestrator/scan/scan.ts';
 import { runStep } from '../../../../src/orchestrator/step/run-step.ts';
-import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { exportRollout, type RecordLine } from '../../../../src/redis/rollout-store/export-rollout.ts';
-import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { encodeRollout } from '../../../../src/redis/schema/stored-rollout.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
@@ -38,6 +36,7 @@ import { serving } from '../../../support/house.ts';
 import { namingNothing } from '../../../support/night/as-shown.ts';
 import { quietLead, quietParts } from '../../../support/quiet-parts.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
+import { aRedisRegister, aRedisStore } from '../../../support/redis/redis-adapters.ts';
 import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
 import {
   anyProgress,
@@ -60,8 +59,8 @@ function aStore(policies: readonly Policy[] = []) {
   const { commands, keyPrefix } = redis.place();
   const reported: string[] = [];
   const broken = makeBrokenRecords(({ what }) => reported.push(what));
-  const store = makeRedisRolloutStore({ commands, keyPrefix, broken, policies });
-  const register = makeRedisFleetRegister({ commands, keyPrefix, broken });
+  const store = aRedisStore({ commands, keyPrefix, broken, policies: () => policies });
+  const register = aRedisRegister({ commands, keyPrefix, broken });
   const keys = rolloutKeys(keyPrefix, id);
   const freeze = (upgrades: readonly Upgrade[], changes: RolloutChanges = {}) => {
     const rollout = aRollout({ waves: [aWave({ state: 'open', size: 3 })], ...changes });
@@ -93,8 +92,8 @@ function aDaemonOn({ store, register }: { readonly store: RolloutStore; readonly
   };
   const operations = makeOperations({
     ...parts,
-    policies: ['production', 'other'],
-    rollouts: [policy],
+    policies: () => ['production', 'other'],
+    rollouts: () => [policy],
     readApiBudgetStatus: async () => anApiBudgetStatus(),
   });
   const pass = async (times = 4) => {
@@ -276,7 +275,7 @@ describe('unreadable groups of a plan', () => {
     await commands.set(keys.groups, '{');
     // Another daemon, which has not read them before.
     const broken = makeBrokenRecords(({ what }) => house.reported.push(what));
-    const store = makeRedisRolloutStore({ commands, keyPrefix: house.keyPrefix, broken });
+    const store = aRedisStore({ commands, keyPrefix: house.keyPrefix, broken });
     return { ...house, store, ...aDaemonOn({ ...house, store }) };
   }
 

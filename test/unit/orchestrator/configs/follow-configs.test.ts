@@ -58,7 +58,7 @@ async function setUp() {
   };
   const follow = (configs: Configs, policy: Policy, by = 'daemon', account = ours, own = store) => {
     const accounts = { statusOf: async () => account };
-    return followConfigs({ ...parts, store: own, accounts, configs, rollouts: [policy] }, by);
+    return followConfigs({ ...parts, store: own, accounts, configs, rollouts: () => [policy] }, by);
   };
   const beat = async (configs: Configs, policy: Policy, by = 'daemon', account = ours) => {
     await configs.beat();
@@ -168,7 +168,7 @@ describe('a config that is reloaded, or comes with a restart', () => {
     const own = { ...older };
     const daemon = aDaemon(own);
     await daemon.beat();
-    const rollouts = [old];
+    let config = old;
     let goOn = (): void => undefined;
     const isSlow = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -178,9 +178,9 @@ describe('a config that is reloaded, or comes with a restart', () => {
       return parts.store.activeRolloutIds(policies);
     };
     const store = { ...parts.store, activeRolloutIds };
-    const begun = followConfigs({ ...parts, store, configs: daemon, rollouts }, 'daemon');
+    const begun = followConfigs({ ...parts, store, configs: daemon, rollouts: () => [config] }, 'daemon');
     Object.assign(own, newer);
-    rollouts.splice(0, 1, frozen);
+    config = frozen;
     daemon.replace([newer]);
     await daemon.beat();
     await follow(daemon, frozen, 'ann');

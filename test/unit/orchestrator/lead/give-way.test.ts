@@ -51,7 +51,7 @@ it.each([
   };
   const statuses = new Map([['production', { kind: config, others: 1 }]]);
   const waitedFor = await isWaitedFor({
-    policies: ['production'],
+    policies: () => ['production'],
     store: {
       activeRolloutIds: async (policies) =>
         active.filter((id: string) => policies.some((policy) => id.startsWith(policy))),

@@ -35,7 +35,7 @@ async function begin(isolate: Isolation = 'strata') {
   const parts = {
     ...quiet,
     ...quietLead,
-    rollouts: [policy],
+    rollouts: () => [policy],
     sharedAttributes: makeSharedAttributes(),
   };
   const lead = async (changed: Partial<MemoryRolloutStore> = {}) => {

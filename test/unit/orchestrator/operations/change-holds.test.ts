@@ -160,8 +160,10 @@ describe('a stratum', () => {
 });
 
 describe('a hold that a daemon with another config carries out', () => {
-  const elsewhere = (subject: string) =>
-    holdSubjects({ ...house.parts, policies: ['renamed'] }, { subject, ...by });
+  const elsewhere = (subject: string) => {
+    const claims = { ...house.parts.claims, isMissing: () => true };
+    return holdSubjects({ ...house.parts, claims }, { subject, ...by });
+  };
 
   it.each(['Linux / amd64', targetBuild])(
     'applies to rollouts of policies that it lacks: %s (P4)',

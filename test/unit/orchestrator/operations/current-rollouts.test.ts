@@ -45,7 +45,7 @@ describe('the list of current rollouts', () => {
         versionOf: () => undefined,
         beat: async () => undefined,
       };
-      const renamed = { ...parts, policies: ['renamed'], configs };
+      const renamed = { ...parts, policies: () => ['renamed'], configs };
       return makeOperations({ ...renamed, claims: makePolicyClaims(renamed) }).listRollouts();
     };
     const [rollout] = await listOf([]);

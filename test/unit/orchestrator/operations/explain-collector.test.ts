@@ -36,7 +36,10 @@ beforeEach(async () => {
   house = await aHouse({ rollout: null });
 });
 const explain = (text: string, api = anApiBudgetStatus(), fleet = service) =>
-  explainCollector({ ...house.parts, fleet, rollouts: [policy], readApiBudgetStatus: async () => api }, text);
+  explainCollector(
+    { ...house.parts, fleet, rollouts: () => [policy], readApiBudgetStatus: async () => api },
+    text,
+  );
 const rollbackOf = (original: string) => ({ plan: { targetBuild: old }, rollback: { original } });
 const keep = async (changes: RolloutChanges, upgrade: Upgrade) => {
   const rollout = aRollout({ policy, ...changes, plan: { targetBuild: build, ...changes.plan } });

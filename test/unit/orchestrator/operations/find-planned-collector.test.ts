@@ -31,10 +31,7 @@ describe('a collector that a person names', () => {
     const findNamed: typeof store.findNamed = async (...of) =>
       (await store.findNamed(...of)).filter(({ identity }) => identity.collectorName !== unreadable);
     const find = async (text: string) => {
-      const found = await findPlannedCollector(
-        { ...parts, store: { ...store, findNamed }, policies: ['other', 'production'] },
-        text,
-      );
+      const found = await findPlannedCollector({ ...parts, store: { ...store, findNamed } }, text);
       return found?.identity.collectorId;
     };
     const ids = { '100': 100, ' 2599 ': 2_599, 'web-0': 100, 'web-1000': 1_100, 'web-2499': 2_599 };

@@ -15,8 +15,8 @@ function twoAccounts(ofEu: FakeData = {}, ofUs: FakeData = {}) {
   const eu = makeFakeOperations({ rollouts: [], ...ofEu });
   const us = makeFakeOperations({ rollouts: [], ...ofUs });
   const joined = joinAccounts([
-    { operations: eu, policies: ['web-eu'] },
-    { operations: us, policies: ['web-us'] },
+    { operations: eu, policies: () => ['web-eu'] },
+    { operations: us, policies: () => ['web-us'] },
   ]);
   return { eu, us, joined };
 }
@@ -101,8 +101,8 @@ describe('the operations of several accounts', () => {
     const { eu, us } = twoAccounts({}, { explanations: { 'web-7': planned } });
     const asking = () => Promise.reject(new Error('the service was asked'));
     const joined = joinAccounts([
-      { operations: { ...eu, explain: asking }, policies: ['web-eu'] },
-      { operations: us, policies: ['web-us'] },
+      { operations: { ...eu, explain: asking }, policies: () => ['web-eu'] },
+      { operations: us, policies: () => ['web-us'] },
     ]);
     expect(await joined.explain('web-7')).toBe(planned);
   });

@@ -23,7 +23,7 @@ it.each([
     const { policies, configDifference } = await listPolicies({
       ...parts,
       configs: { statuses: () => new Map(), versionOf: () => version, living: () => nobodyElse, settings },
-      rollouts: [aPolicy({ concurrency })],
+      rollouts: () => [aPolicy({ concurrency })],
     });
     expect(configDifference).toMatch(/^1 daemon has another config of notify\. /);
     expect(policies.map((each) => each.config.kind)).toEqual([kind]);

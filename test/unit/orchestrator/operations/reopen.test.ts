@@ -22,7 +22,7 @@ it('a rollout that is reopened follows the present windows and freezes from the 
   const apply = makeApplyVerb({
     ...parts,
     store,
-    rollouts: [aPolicy({ freezes })],
+    rollouts: () => [aPolicy({ freezes })],
     configs: { versionOf: () => ({ generation: 2, isReinstated: false }), beat: async () => undefined },
   });
   const judgement = await apply({ rolloutId: rollout.id, verb: 'retry', failed: 1, by: 'ann', reason: '' });

@@ -54,7 +54,7 @@ function aWorld() {
         register: whichever(() => register),
         instance,
         sink: { ...quietParts.sink, note: (note) => notes.push(note) },
-        policies,
+        policies: () => policies,
         clock,
       }),
     register: () => register,

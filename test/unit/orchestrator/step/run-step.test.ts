@@ -60,7 +60,7 @@ async function aJob(
     observations,
     isClockRight,
     accounts: { statusOf: async () => account },
-    policies: ['production', 'other'],
+    policies: () => ['production', 'other'],
     trustedSince: () => trustedSince,
     beginIntent,
   };

@@ -3,6 +3,7 @@ import { listWatched } from '../../../../src/orchestrator/watch/watched-upgrades
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { anUpgradingOne, aRollout, because, startedAt, targetBuild } from '../../../support/builders.ts';
 import { aHouse } from '../../../support/house.ts';
+import { quietView } from '../../../support/quiet-parts.ts';
 import { saveUpgrade } from '../../../support/store/store-changes.ts';
 import { aVerifyingOne } from '../../../support/upgrade-cases.ts';
 
@@ -36,7 +37,7 @@ async function watchedOf(stratum: number, othersEnded: number) {
     const after = { ...before, progress: ended, rev: before.rev + 1 };
     await saveUpgrade(store, { before, after, events: [] });
   }
-  const { loads } = await listWatched({ store, policies: [aRollout().policy.name] }, now);
+  const { loads } = await listWatched({ ...quietView, store, policies: () => [aRollout().policy.name] }, now);
   const { usualMs = 0, running } = loads[0] ?? {};
   return { usualMs, endsPerMs: running?.get(targetBuild)?.endsPerMs ?? 0 };
 }

@@ -3,6 +3,7 @@ import { PausedTooLong } from '../../../../src/orchestrator/ports/api-budget.ts'
 import { makeApiBudgetDispatcher } from '../../../../src/redis/api-budget/api-budget.ts';
 import type { ApiBudgetLedger, Reservation } from '../../../../src/redis/api-budget/ledger.ts';
 import { starvedFromMs } from '../../../../src/redis/api-budget/slot-slack.ts';
+import { quietBudget } from '../../../support/redis/redis-adapters.ts';
 
 const asked = 'The service asked for a pause.';
 
@@ -42,7 +43,7 @@ describe('the dispatcher of the API budget', () => {
       const leftMs = since + endsInMs - now;
       return leftMs <= 0 ? slotAt(now) : { ...halt, retryInMs: Math.min(leftMs, 5_000) };
     });
-    const budget = makeApiBudgetDispatcher({ ledger, outageWaitMaxMs: 300 });
+    const budget = makeApiBudgetDispatcher({ ...quietBudget, ledger, outageWaitMaxMs: 300 });
     const come = (who: string) => {
       const tell = (what: 'granted' | 'refused') => reported.push([who, what, performance.now() - since]);
       void budget.take('poll').then(
@@ -85,7 +86,7 @@ describe('the dispatcher of the API budget', () => {
       ...aLedger((now) => slotAt(now)),
       reserve: () => new Promise<Reservation>((resolve) => (answer = resolve)),
     };
-    const budget = makeApiBudgetDispatcher({ ledger, outageWaitMaxMs: 5_000 });
+    const budget = makeApiBudgetDispatcher({ ...quietBudget, ledger, outageWaitMaxMs: 5_000 });
     const come = (who: string) =>
       void budget.take('create').then(
         () => reported.push(`${who} granted`),
@@ -118,7 +119,7 @@ describe('the dispatcher of the API budget', () => {
 
   it('gives a slot at its instant, and never before', async () => {
     const since = performance.now();
-    const budget = makeApiBudgetDispatcher({ ledger: aLedger(() => slotAt(since + 80.5)) });
+    const budget = makeApiBudgetDispatcher({ ...quietBudget, ledger: aLedger(() => slotAt(since + 80.5)) });
     const waitedMs: number[] = [];
     const taking = budget.take('poll').then((grant) => waitedMs.push(grant.waitedMs));
     await vi.advanceTimersByTimeAsync(80);
@@ -142,7 +143,11 @@ describe('the dispatcher of the API budget', () => {
           return slot;
         },
       };
-      const budget = makeApiBudgetDispatcher({ ledger, onStarved: (late) => reported.push(late) });
+      const budget = makeApiBudgetDispatcher({
+        ...quietBudget,
+        ledger,
+        onStarved: (late) => reported.push(late),
+      });
       let granted = 0;
       for (let call = 0; call < 20; call += 1) void budget.take('poll').then(() => (granted += 1));
       await vi.advanceTimersByTimeAsync(60_000);
@@ -160,6 +165,7 @@ describe('the dispatcher of the API budget', () => {
     const ledger = aLedger(slotAt);
     const given: string[] = [];
     const budget = makeApiBudgetDispatcher({
+      ...quietBudget,
       ledger: {
         ...ledger,
         giveBack: ({ permit }) => void given.push(permit),
@@ -187,7 +193,10 @@ describe('the dispatcher of the API budget', () => {
       reservations += 1;
       return slotAt(since + (reservations === 1 ? 50 : 2_000));
     });
-    const budget = makeApiBudgetDispatcher({ ledger: { ...ledger, pause: async () => 1_000 } });
+    const budget = makeApiBudgetDispatcher({
+      ...quietBudget,
+      ledger: { ...ledger, pause: async () => 1_000 },
+    });
     const taking = budget.take('create');
     await vi.advanceTimersByTimeAsync(10);
     await budget.pause({ forMs: 1_000, single: false });
