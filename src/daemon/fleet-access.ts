@@ -21,6 +21,8 @@ export interface FleetAccessParts {
   readonly sink?: EventSink;
   /** Called once for each address to which the service redirects. */
   readonly onMoved?: (baseUrl: string) => void;
+  /** Called once for each proxy that requests go through. */
+  readonly onProxy?: (proxy: string) => void;
   /** How long failed reads are retried, for a command that a person waits for. */
   readonly readWindow?: RetryWindow;
   /** Called when the number of collectors that an inventory leaves out has changed, with a sentence. */
@@ -50,6 +52,10 @@ export function makeFleetAccess(parts: FleetAccessParts) {
       onMoved: (baseUrl) => {
         sink?.note({ event: 'service.moved', baseUrl });
         parts.onMoved?.(baseUrl);
+      },
+      onProxy: (proxy) => {
+        sink?.note({ event: 'service.proxied', proxy });
+        parts.onProxy?.(proxy);
       },
     },
   });

@@ -63,13 +63,14 @@ async function readAccount(
   basisOf: BasisOf,
 ): Promise<readonly PolicyPlan[]> {
   const stop = stopSignal();
-  const { onMoved, onPauseWait } = makeServiceReporter(output);
+  const { onMoved, onProxy, onPauseWait } = makeServiceReporter(output);
   const clock = { now: () => Date.now() };
   const access = makeFleetAccess({
     service: config.service,
     budget: makeLocalApiBudget(ourRequestsPerSecond(config.service), onPauseWait),
     clock,
     onMoved,
+    onProxy,
     readWindow: openReadWindow(output),
     onIncomplete: (reason) => output.err.write(`note: ${reason}\n`),
   });

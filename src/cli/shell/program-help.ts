@@ -54,6 +54,7 @@ const exitCodes = [
 const daemonEnvironment = ['UPWAVE_URL    the URL of the daemon, without --url', 'UPWAVE_TOKEN  its token'];
 const serviceEnvironment = [
   'UPWAVE_RETRY_FOR  how long to retry a read that gets no answer (30s)',
+  'HTTPS_PROXY       the proxy for requests; also HTTP_PROXY and NO_PROXY',
   'and the variables that the config names',
 ];
 

@@ -16,6 +16,10 @@ export function makeServiceReporter({ err }: Pick<ConsoleOutput, 'err'>) {
     onMoved: (baseUrl: string): void => {
       err.write(`note: this account is served at ${toPrintable(baseUrl)}: set service.baseUrl to it\n`);
     },
+    /** The network differs from that of other shells, which an operator may have forgotten. */
+    onProxy: (proxy: string): void => {
+      err.write(`note: requests go through the proxy ${toPrintable(proxy)}\n`);
+    },
     /** Why a command prints nothing for a while. */
     onPauseWait: ({ waitMs, reason }: { readonly waitMs: DurationMs; readonly reason: string }): void => {
       err.write(`waiting ${Math.ceil(waitMs / 1_000)} s: ${reason}\n`);
