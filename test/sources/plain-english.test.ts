@@ -6,8 +6,9 @@ import {
   identifiersOfCode,
   linesOfGuides,
   textsOfCode,
+  textsOfOperatorFiles,
 } from './texts.ts';
-import { identifierWords, wordTable } from './word-table.ts';
+import { fileWordTable, identifierWords, wordTable } from './word-table.ts';
 
 describe('texts that people read have one word for one thing', () => {
   it.each(['cli', 'admin-api', 'observability', 'contract/admin', 'rollout/messages'])(
@@ -35,6 +36,14 @@ describe('texts that people read have one word for one thing', () => {
   it('in the descriptions of the config', () => {
     expect(configDescriptions().length).toBeGreaterThan(80);
     expect(configDescriptions().flatMap((text) => faultsIn(text, 'config'))).toEqual([]);
+  });
+
+  it('in configs, units, images and alerts', () => {
+    const texts = textsOfOperatorFiles();
+    expect(texts.length).toBeGreaterThan(300);
+    for (const file of ['config/production.yaml', 'deploy/prometheus/rules.yml', 'deploy/Dockerfile'])
+      expect(texts.filter(({ where }) => where === file).length).toBeGreaterThan(5);
+    expect(texts.flatMap(({ where, text }) => faultsIn(text, where, fileWordTable))).toEqual([]);
   });
 
   it('in the guides', () => {
