@@ -53,6 +53,14 @@ describe('texts that people read have one word for one thing', () => {
   });
 });
 
+it('texts have a singular and a plural, not a word that ends with "(s)"', () => {
+  const texts = [...textsOfCode('src'), ...textsOfOperatorFiles(), ...linesOfGuides()];
+  expect(texts.length).toBeGreaterThan(3_000);
+  expect(
+    texts.filter(({ text }) => /\w\((?:e?s|ies)\)(?!\w)/.test(text) && !text.includes('http(s)')),
+  ).toEqual([]);
+});
+
 describe('the documents', () => {
   it('describe each key of the config in sentences that end with a full stop', () => {
     expect(configDescriptions().filter((text) => !text.endsWith('.'))).toEqual([]);

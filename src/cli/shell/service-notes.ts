@@ -1,6 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { AccountConfig } from '../../config/config.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import { isUnreached } from '../../rollout/upgrade/failure-classes.ts';
 import { CommandFailure } from './command.ts';
 import type { ConsoleOutput } from './console-output.ts';
@@ -26,8 +27,8 @@ export function makeServiceReporter({ err }: Pick<ConsoleOutput, 'err'>) {
     },
     /** What a list leaves out: an incomplete result must not look complete. */
     onUnusable: (rows: number): void => {
-      const what = rows === 1 ? 'entry' : 'entries';
-      err.write(`warning: the service listed ${rows} ${what} that cannot be read: left out\n`);
+      const entries = counted(rows, 'entry', 'entries');
+      err.write(`warning: the service listed ${entries} that cannot be read: left out\n`);
     },
   };
 }

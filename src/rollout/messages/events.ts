@@ -29,7 +29,7 @@ export function rollbackPlannedWords(
 }
 
 export function joinedWords(names: readonly string[]): string {
-  return `${names.length} late joiners: ${someNames(names)}`;
+  return `${counted(names.length, 'late joiner')}: ${someNames(names)}`;
 }
 
 export function releasedWords(label: string, reason: RolloutReason): string {

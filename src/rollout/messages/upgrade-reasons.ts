@@ -2,7 +2,7 @@ import { formatDuration } from '../../base/time.ts';
 import type { UpgradeReasonKind } from '../../base/vocabulary.ts';
 import { reasonOf, type Upgrade } from '../model/upgrade.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
-import { makeWords, stateWords } from './sentences.ts';
+import { counted, makeWords, stateWords } from './sentences.ts';
 import { implausibleWords } from './stop-causes.ts';
 import { byWords, stratumReasonWords } from './stratum-reasons.ts';
 
@@ -38,7 +38,8 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
   service: ({ detail }) => detail,
   task: ({ message }) => (message === '' ? 'the service gave no reason' : message),
   buildRefused: ({ detail }) => `the service refuses this build for this collector: ${detail}`,
-  createsUnanswered: ({ creates }) => `${creates} creates got no answer and started no upgrade`,
+  createsUnanswered: ({ creates }) =>
+    `${counted(creates, 'create request')} got no answer and started no upgrade`,
   adoptedEnded: () => 'an upgrade whose answer was lost ended without the build',
   noEnd: ({ withinMs }) => `no end within ${formatDuration(withinMs)}`,
   endUnseen: ({ withinMs, detail }) => `no end seen within ${formatDuration(withinMs)}: ${detail}`,

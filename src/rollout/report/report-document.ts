@@ -6,7 +6,7 @@ import type { ChartElement } from '../charts/chart-element.ts';
 import { gateChart, gateCourseWords } from '../charts/gate-chart.ts';
 import { type ProgressPoint, progressChart } from '../charts/stacked-chart.ts';
 import { waveLanes, wavesChart } from '../charts/waves-chart.ts';
-import { starterWords, stateWords, waveStageWords } from '../messages/sentences.ts';
+import { counted, starterWords, stateWords, waveStageWords } from '../messages/sentences.ts';
 import { sharedAttributeWords } from '../messages/stop-causes.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
@@ -242,7 +242,11 @@ function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): 
       : [table(['id', 'collector', 'build before', 'wave', 'state', 'at', 'reason'], rows)]),
     ...(more === 0
       ? []
-      : [text(`${more} more collectors were not upgraded: upwave export ${status.id} lists all.`)]),
+      : [
+          text(
+            `${counted(more, 'more collector was', 'more collectors were')} not upgraded: upwave export ${status.id} lists all.`,
+          ),
+        ]),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { singularOrPlural } from '../../../base/singular-or-plural.ts';
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
 import { planWords } from '../../../rollout/messages/plans.ts';
@@ -8,7 +9,7 @@ import { ask } from '../parts/dialog.tsx';
 import { policies } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
-import { Badge } from '../parts/tones.tsx';
+import { Badge, counted } from '../parts/tones.tsx';
 import { Lines } from '../verbs/verb-dialogs.tsx';
 
 type Policy = Policies['policies'][number];
@@ -48,8 +49,10 @@ export function PolicyScans() {
 }
 
 const configWords = {
-  outdated: (others: number) => `This daemon has an older config than ${others} other(s): they scan. `,
-  newest: (others: number) => `${others} other daemon(s) have another config: this one scans. `,
+  outdated: (others: number) =>
+    `${counted(others, 'daemon has', 'daemons have')} a newer config than this one: ${singularOrPlural(others, 'it scans', 'they scan')}. `,
+  newest: (others: number) =>
+    `${counted(others, 'other daemon has', 'other daemons have')} another config: this one scans. `,
   superseded: () => 'Limits of the running rollout come from a newer config which no running daemon has. ',
 } as const;
 

@@ -5,7 +5,7 @@ import { formatAttributes } from '../../../rollout/model/attributes.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import type { Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
-import { Badge } from '../parts/tones.tsx';
+import { Badge, counted } from '../parts/tones.tsx';
 
 const titles: Readonly<Record<CauseGroup['of'], string>> = {
   failed: 'Failed',
@@ -79,7 +79,8 @@ interface CauseRowProps {
 function CauseRow({ cause, of, rolloutId }: CauseRowProps) {
   const { kind, text, count, strata, otherStrata, names } = cause;
   const where = strata.map((stratum) => `${stratum.label} ×${stratum.count}`);
-  if (otherStrata.strata > 0) where.push(`${otherStrata.strata} more strata ×${otherStrata.count}`);
+  if (otherStrata.strata > 0)
+    where.push(`${counted(otherStrata.strata, 'more stratum', 'more strata')} ×${otherStrata.count}`);
   const filter = { state: of, ...(text !== '' && { cause: text }) };
   return (
     <li>

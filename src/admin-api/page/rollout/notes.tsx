@@ -54,7 +54,10 @@ function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }) {
       key={each.label}
       what={`stratum ${each.label}`}
       subject={each.label}
-      held={{ ...each, reason: `${each.reason}; ${counted(each.waiting, 'collector')} wait` }}
+      held={{
+        ...each,
+        reason: `${each.reason}; ${counted(each.waiting, 'collector waits', 'collectors wait')}`,
+      }}
     />
   ));
   if (held.length <= heldShownMax) return <>{notes}</>;
@@ -62,7 +65,7 @@ function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }) {
   return (
     <details class="note bad">
       <summary>
-        Held: {held.length} strata; {counted(waiting, 'collector')} wait
+        Held: {held.length} strata; {counted(waiting, 'collector waits', 'collectors wait')}
       </summary>
       {notes}
     </details>

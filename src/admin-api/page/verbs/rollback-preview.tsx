@@ -19,7 +19,7 @@ export function makeRollbackPreview(rollout: Rollout) {
     return (
       <>
         <ul>
-          <li>{counted(shown.collectors, 'collector')} go back</li>
+          <li>{counted(shown.collectors, 'collector goes', 'collectors go')} back</li>
           {rollbackFacts(shown).map(([about, words]) => (
             <li key={`${about} ${words}`}>
               {about}: {words}
