@@ -32,6 +32,8 @@ const environment = [
   ['UPWAVE_URL', 'Where the daemon listens, for commands which ask a daemon.'],
   ['UPWAVE_TOKEN', 'The token for these commands.'],
   ['UPWAVE_RETRY_FOR', 'How long a read is retried: 2m, or 0s for no retry.'],
+  ['HTTPS_PROXY, HTTP_PROXY', 'The proxy for requests to the service, gates and receivers of notifications.'],
+  ['NO_PROXY', 'Hosts that need no proxy, separated by commas.'],
 ] as const;
 
 /** Nothing for what only leads to others, as `config` does to `config check`. */

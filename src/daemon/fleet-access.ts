@@ -1,4 +1,5 @@
 import type { RetryWindow } from '../base/retry-window.ts';
+import { singularOrPlural } from '../base/singular-or-plural.ts';
 import type { Clock } from '../base/time.ts';
 import { sleepForReal } from '../base/waiting.ts';
 import { makeFleetService } from '../collector-api/fleet/fleet-service.ts';
@@ -9,6 +10,7 @@ import type { ServiceConfig } from '../config/config.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ApiBudget, KeyMemory, ServiceStatus } from '../orchestrator/ports/api-budget.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
+import { counted } from '../rollout/messages/sentences.ts';
 import { makeServiceHealth } from './service-health.ts';
 import { clientSettings } from './service-settings.ts';
 
@@ -46,6 +48,7 @@ export function makeFleetAccess(parts: FleetAccessParts) {
       },
       onThrottled: ({ reason, pauseMs }) => sink.note({ event: 'service.throttled', reason, pauseMs }),
       onMoved: (baseUrl) => sink.note({ event: 'service.moved', baseUrl }),
+      onProxy: (proxy) => sink.note({ event: 'service.proxied', proxy }),
     },
   });
   let unreadableReported = 0;
@@ -57,7 +60,7 @@ export function makeFleetAccess(parts: FleetAccessParts) {
       if (rows === unreadableReported) return;
       unreadableReported = rows;
       if (rows === 0) return;
-      const reason = `${rows} ${rows === 1 ? 'collector has' : 'collectors have'} no readable id or name. Plans leave ${rows === 1 ? 'it' : 'them'} out.`;
+      const reason = `${counted(rows, 'collector has', 'collectors have')} no readable id or name. Plans leave ${singularOrPlural(rows, 'it', 'them')} out.`;
       sink.note({ event: 'inventory.incomplete', reason });
     },
   });

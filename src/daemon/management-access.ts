@@ -17,13 +17,15 @@ export interface ManagementAccess {
 /**
  * The whole API of the configured service, for one command of one person. It uses no Redis, and the budget of this
  * process only.
- * @param hooks `onMoved` is called with each address that the service redirects to, `onPauseWait` for each pause that
+ * @param hooks `onMoved` is called with each address that the service redirects to, `onProxy` with each proxy that requests go
+ *   through, `onPauseWait` for each pause that
  *   is waited for, `onUnusable` with the number of rows that a list left out; `readWindow` limits the retries of reads
  */
 export function makeManagementAccess(
   service: ServiceConfig,
   hooks: {
     readonly onMoved: (baseUrl: string) => void;
+    readonly onProxy: (proxy: string) => void;
     readonly onPauseWait: OnPauseWait;
     readonly onUnusable: (rows: number) => void;
     readonly readWindow: RetryWindow;
@@ -33,7 +35,7 @@ export function makeManagementAccess(
     ...clientSettings(service),
     budget: makeLocalApiBudget(ourRequestsPerSecond(service), hooks.onPauseWait),
     clock: { now: () => Date.now() },
-    observer: { onMoved: hooks.onMoved },
+    observer: { onMoved: hooks.onMoved, onProxy: hooks.onProxy },
   });
   return {
     management: makeManagementClient({

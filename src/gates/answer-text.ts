@@ -1,6 +1,7 @@
 import { describeCertificateProblem, errorCodeOf } from '../base/node-errors.ts';
 import { cutText, toOneLine } from '../base/safe-text.ts';
 import { echoedForms, type Secret } from '../base/secret.ts';
+import { ProxyError } from '../http/connections.ts';
 import { HttpFault } from '../http/fault.ts';
 
 /** Describes for an operator why no response came. An unknown error is named by its class only (P12). */
@@ -10,6 +11,7 @@ export function describeFault(error: unknown): string {
   }
   switch (error.kind) {
     case 'connect':
+      if (error.cause instanceof ProxyError) return error.problem;
       return describeCertificateProblem(error.cause, "the gate's caFile") ?? describeConnect(error.cause);
     case 'timeout':
       return 'no complete response in time';

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { rootCertificates } from 'node:tls';
-import { Pool } from 'undici';
 import { z } from 'zod';
 import { makeTurnBudget, type TurnBudget } from '../base/turn-budget.ts';
 import type { Operation } from '../contract/operation.ts';
+import { openDirect, openThroughProxy } from './connections.ts';
 import { type BodyLimits, exchange, type RawAnswer } from './exchange.ts';
 import { HttpFault } from './fault.ts';
 import { parseJson, type ReadJson, readJson } from './json-text.ts';
@@ -23,6 +22,11 @@ export interface HttpClientParts {
   readonly bodyBytesMax?: number;
   /** PEM of authorities that are trusted in addition to the public ones. */
   readonly ca?: string | undefined;
+  /**
+   * With it, the client uses the proxy that the environment names. Called at each connection through it, with its address
+   * without credentials.
+   */
+  readonly onProxy?: ((proxy: string) => void) | undefined;
   readonly hooks?: HttpClientHooks;
 }
 
@@ -110,17 +114,16 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
   const hooks = parts.hooks ?? {};
   const { totalMs } = parts.timeouts;
   const turn = makeTurnBudget();
-  const pool = new Pool(base.origin, {
+  const settings = {
     connections: parts.connections ?? 16,
-    keepAliveTimeout: keepAliveMs,
-    connectTimeout: parts.timeouts.connectMs ?? totalMs,
-    pipelining: 1,
-    connect: {
-      // Set here, so that no environment variable disables it.
-      rejectUnauthorized: true,
-      ...(parts.ca === undefined ? {} : { ca: [...rootCertificates, parts.ca] }),
-    },
-  });
+    connectMs: parts.timeouts.connectMs ?? totalMs,
+    keepAliveMs,
+    ca: parts.ca,
+  };
+  const pool =
+    parts.onProxy === undefined
+      ? openDirect(base.origin, settings)
+      : openThroughProxy(base.origin, settings, parts.onProxy);
 
   return {
     async call(operation, input, options = {}) {
@@ -135,6 +138,7 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
         {
           name: operation.name,
           method: operation.method,
+          origin: base.origin,
           target,
           headers: {
             'content-type': 'application/json',

@@ -1,12 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { errorCodeOf } from '../base/node-errors.ts';
+import { ProxyError } from './connections.ts';
 import { HttpFault, type HttpFaultKind } from './fault.ts';
 
 export interface RawRequest {
   /** The operation's name, for messages. */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Scheme and authority. */
+  readonly origin: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
@@ -52,6 +55,7 @@ export function exchange(
     const end = makeEnd(request, { seen, reject, totalMs, signal });
     dispatcher.dispatch(
       {
+        origin: request.origin,
         path: request.target,
         method: request.method,
         headers: { ...request.headers },
@@ -227,14 +231,19 @@ function fault(
 ): HttpFault {
   const { cause, kind, sent, status, headers, problem = problems[kind] } = seen;
   const code = errorCodeOf(cause);
+  const words = cause instanceof ProxyError ? cause.message : withCode(problem, code);
   return new HttpFault({
     kind,
     sent,
     operation: request.name,
-    problem: `${problem}${code === undefined ? '' : ` (${code})`}`,
+    problem: words,
     // 0: no response came.
     status: status || undefined,
     headers,
     cause,
   });
+}
+
+function withCode(problem: string, code: string | undefined): string {
+  return code === undefined ? problem : `${problem} (${code})`;
 }

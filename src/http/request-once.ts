@@ -1,8 +1,7 @@
-import { rootCertificates } from 'node:tls';
-import { Client } from 'undici';
+import { openThroughProxy } from './connections.ts';
 import { exchange, type RawAnswer, type RawRequest } from './exchange.ts';
 
-export interface SingleRequest extends Omit<RawRequest, 'target'> {
+export interface SingleRequest extends Omit<RawRequest, 'origin' | 'target'> {
   readonly url: URL;
   /** PEM of authorities that are trusted in addition to the public ones. */
   readonly ca?: string;
@@ -15,7 +14,7 @@ interface SingleRequestLimits {
 }
 
 /**
- * Sends one request over its own connection, and reads the whole response, whatever its status. It does not retry, and
+ * Sends one request over its own connection, through the proxy that the environment names, and reads the whole response, whatever its status. It does not retry, and
  * follows no redirect, so that its headers reach no other host (P12).
  * @throws HttpFault for every fault of a network or a server
  */
@@ -25,15 +24,16 @@ export async function requestOnce(
   signal?: AbortSignal,
 ): Promise<RawAnswer> {
   const { url, ca, ...rest } = request;
-  const client = new Client(url.origin, {
-    connectTimeout: totalMs,
-    pipelining: 1,
-    // Set here, so that no environment variable disables it.
-    connect: { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }) },
-  });
+  const client = openThroughProxy(url.origin, { connections: 1, connectMs: totalMs, ca });
   try {
     const target = `${url.pathname}${url.search}`;
-    return await exchange(client, { ...rest, target }, totalMs, () => ({ bytesMax: bodyBytesMax }), signal);
+    return await exchange(
+      client,
+      { ...rest, origin: url.origin, target },
+      totalMs,
+      () => ({ bytesMax: bodyBytesMax }),
+      signal,
+    );
   } finally {
     await client.destroy();
   }

@@ -133,6 +133,8 @@ function reasonOf(note: DaemonNote): string | undefined {
       return `The config file has mistakes, and nothing was changed. ${note.reason}`;
     case 'service.moved':
       return `This account is served at ${note.baseUrl}, which is now used. Set service.baseUrl to it.`;
+    case 'service.proxied':
+      return `Requests to the service go through the proxy ${note.proxy}.`;
     case 'notification.pushedOut':
       return `Too many messages are waiting for their receivers. The ${note.messages} oldest were dropped.`;
     case 'daemon.starved':

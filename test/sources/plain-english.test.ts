@@ -6,8 +6,9 @@ import {
   identifiersOfCode,
   linesOfGuides,
   textsOfCode,
+  textsOfOperatorFiles,
 } from './texts.ts';
-import { identifierWords, wordTable } from './word-table.ts';
+import { fileWordTable, identifierWords, wordTable } from './word-table.ts';
 
 describe('texts that people read have one word for one thing', () => {
   it.each(['cli', 'admin-api', 'observability', 'contract/admin', 'rollout/messages'])(
@@ -37,11 +38,27 @@ describe('texts that people read have one word for one thing', () => {
     expect(configDescriptions().flatMap((text) => faultsIn(text, 'config'))).toEqual([]);
   });
 
+  it('in configs, units, images and alerts', () => {
+    const texts = textsOfOperatorFiles();
+    expect(texts.length).toBeGreaterThan(300);
+    for (const file of ['config/production.yaml', 'deploy/prometheus/rules.yml', 'deploy/Dockerfile'])
+      expect(texts.filter(({ where }) => where === file).length).toBeGreaterThan(5);
+    expect(texts.flatMap(({ where, text }) => faultsIn(text, where, fileWordTable))).toEqual([]);
+  });
+
   it('in the guides', () => {
     const lines = linesOfGuides();
     expect(lines.length).toBeGreaterThan(500);
     expect(lines.flatMap(({ where, text }) => faultsIn(text, where))).toEqual([]);
   });
+});
+
+it('texts have a singular and a plural, not a word that ends with "(s)"', () => {
+  const texts = [...textsOfCode('src'), ...textsOfOperatorFiles(), ...linesOfGuides()];
+  expect(texts.length).toBeGreaterThan(3_000);
+  expect(
+    texts.filter(({ text }) => /\w\((?:e?s|ies)\)(?!\w)/.test(text) && !text.includes('http(s)')),
+  ).toEqual([]);
 });
 
 describe('the documents', () => {

@@ -66,6 +66,26 @@ export function configDescriptions(): string[] {
   return [...new Set([...found].map(([, text = '""']) => z.string().parse(JSON.parse(text))))];
 }
 
+const operatorFiles = /(?:\.(?:ya?ml|service|sh)|Dockerfile|Caddyfile)$/;
+
+/** The comments of configs, units, images and scripts, and the texts of alerts: a block of lines is one text. */
+export function textsOfOperatorFiles(): Text[] {
+  const files = ['config', 'deploy'].flatMap((folder) => filesBelow(folder, operatorFiles));
+  return [...files, 'docker-compose.yml'].flatMap((where) =>
+    [
+      ...textOf(where).matchAll(
+        /(?:^[ \t]*#[^\n]*\n)+|[ \t]#[ \t][^\n]*$|\b(?:summary|description): [^\n]*(?:\n(?! *[\w-]+:)[^\n]+)*/gm,
+      ),
+    ].map(([text]) => ({
+      where,
+      text: text
+        .replaceAll(/^[ \t]*#|>-/gm, '')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    })),
+  );
+}
+
 /** The guides, line by line, without code. The changelog keeps what was said of each release. */
 export function linesOfGuides(): Text[] {
   return filesBelow('', /\.md$/)

@@ -10,6 +10,7 @@ export const testSecrets = {
   bearerToken: 'Tt-theBearerToken-0815',
   // With an @ inside: a masking that ends at the first @ would show the rest.
   redisPassword: 'Rr-thePassword@Of-The-Redis-2342',
+  proxyPassword: 'Pp-thePassword@Of-The-Proxy-7812',
   gateToken: 'Gg-theTokenOfTheGate-1234',
   notifyPath: 'Np-thePathOfAReceiver-9012',
   notifyKey: 'Nk-theKeyOfAReceiver-3456',

@@ -37,7 +37,7 @@ export async function collectorsDeleteOfflineCommand(
         output,
         options,
         { matching: 0, message: null },
-        () => `no collector has been offline for ${days} days`,
+        () => `no collector has been offline for ${counted(days, 'day')}`,
       );
     }
     await ask(question(offline, days), stop);
@@ -47,14 +47,14 @@ export async function collectorsDeleteOfflineCommand(
       output,
       options,
       { matching: offline.length, message },
-      () => `deletion of ${offline.length} collectors started${said}`,
+      () => `deletion of ${counted(offline.length, 'collector')} started${said}`,
     );
   });
 }
 
 function question(offline: ReadonlyArray<{ readonly name: string }>, days: number): string {
   const names = toPrintable(someNames(offline.map(({ name }) => name)));
-  return `delete ${counted(offline.length, 'collector')} offline for ${days} days (${names})?`;
+  return `delete ${counted(offline.length, 'collector')} offline for ${counted(days, 'day')} (${names})?`;
 }
 
 /** Its shape is not documented (collector-api.md §4.1). */

@@ -5,7 +5,8 @@ import { effectiveConfig, renderEffectiveConfig } from '../../config/show/effect
 import { findRisks } from '../../config/show/find-risks.ts';
 import { maskedPolicy } from '../../config/show/masked-urls.ts';
 import { findOverlappingPolicies } from '../../config/show/overlapping-policies.ts';
-import type { CommandOptions } from '../shell/command.ts';
+import { ConfigError, type ConfigProblem } from '../../config/source/config-error.ts';
+import { type CommandOptions, UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { defaultRedis, openConfig } from '../shell/open-config.ts';
@@ -19,12 +20,17 @@ export interface ConfigCheckOptions extends CommandOptions {
   readonly print: boolean;
 }
 
-/** `upwave config check`: every problem at once, each with its line; or a summary of the config, or the whole config. */
+/** `upwave config check`: all errors, each with its line and column; or a summary of the config, or the whole config. */
 export async function configCheckCommand(
   options: ConfigCheckOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const config = openConfig(options.config);
+  let config: Config;
+  try {
+    config = openConfig(options.config);
+  } catch (error) {
+    return printProblems(error, options, output);
+  }
   if (options.print) {
     printEffective(config, options, output);
     return exitCodes.done;
@@ -39,6 +45,24 @@ export async function configCheckCommand(
     render(options.config, config, warnings, fleet),
   );
 }
+
+/**
+ * Errors in the file are the result of this command. Each line begins with the file's name, as editors and CI read it.
+ * @throws the error again if it is not about the content of the file
+ */
+function printProblems(error: unknown, { json }: ConfigCheckOptions, output: ConsoleOutput): ExitCode {
+  if (!(error instanceof UsageFailure && error.cause instanceof ConfigError)) throw error;
+  if (json) printJson(output, error.cause.problems.map(placedProblem));
+  else output.out.write(`${error.message.split('\n').map(toPrintable).join('\n')}\n`);
+  return error.exitCode;
+}
+
+/** Each key is always there. An error of the whole file has no line. */
+function placedProblem({ file, line = null, column = null, message, path }: LooseProblem): object {
+  return { file, line, column, message, path };
+}
+
+type LooseProblem = { readonly [Key in keyof ConfigProblem]: ConfigProblem[Key] | null };
 
 async function readFleet(config: Config, output: ConsoleOutput): Promise<FleetCheck> {
   // Modules for the service are loaded only when a request is needed.
@@ -59,7 +83,7 @@ function render(
   fleet: FleetCheck | undefined,
 ): string {
   return [
-    `${path} is right: ${placeText(config)}`,
+    `${path} is valid: ${placeText(config)}`,
     ...config.rollouts.flatMap(policyLines).map((words) => toPrintable(`  ${words}`)),
     ...(fleet?.policies.map(({ words }) => `  ${words}`) ?? []),
     ...warnings.map((words) => `  warning: ${toPrintable(words)}`),

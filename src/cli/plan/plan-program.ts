@@ -22,9 +22,11 @@ export function addPlanProgram(program: Command, run: CommandRunner): void {
     .action(run(async () => (await import('./diff-command.ts')).diffCommand));
   program
     .command('config')
-    .description('about the config file')
+    .description('check the config file')
     .command('check')
-    .description('report every mistake in the config file, each with its line')
+    .description(
+      'report every error in the config file, each with its line and column; with --json, as a list',
+    )
     .option(
       '--fleet',
       'also read the inventory: which policy matches nothing, and which two claim the same collectors',

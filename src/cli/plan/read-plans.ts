@@ -63,7 +63,7 @@ async function readAccount(
   basisOf: BasisOf,
 ): Promise<readonly PolicyPlan[]> {
   const stop = stopSignal();
-  const { onMoved, onPauseWait } = makeServiceReporter(output);
+  const { onMoved, onProxy, onPauseWait } = makeServiceReporter(output);
   const clock = { now: () => Date.now() };
   const access = makeFleetAccess({
     service: config.service,
@@ -74,6 +74,7 @@ async function readAccount(
     sink: {
       note: (note) => {
         if (note.event === 'service.moved') onMoved(note.baseUrl);
+        if (note.event === 'service.proxied') onProxy(note.proxy);
         if (note.event === 'inventory.incomplete') output.err.write(`note: ${note.reason}\n`);
       },
     },

@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import { toPrintable } from '../../base/safe-text.ts';
+import { singularOrPlural } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import {
   leftOutLine,
@@ -137,7 +138,7 @@ function uncoveredLines({ strata: { total, uncovered }, waves }: PlanFigures): r
   const more = uncovered.count > uncovered.labels.length ? '; …' : '';
   const labels = uncovered.labels.join('; ');
   return [
-    `uncovered: ${uncovered.count} of ${total} strata are in no wave before the last: ${labels}${more}`,
+    `uncovered: ${uncovered.count} of ${total} strata ${singularOrPlural(uncovered.count, 'is', 'are')} in no wave before the last: ${labels}${more}`,
   ];
 }
 
@@ -172,12 +173,12 @@ function windowLines({ upgrade }: Policy, { window }: PlanFigures, now: EpochMs)
 
 function estimateLine(policy: Policy, { estimate, waves }: PlanFigures, now: EpochMs): string {
   const { endsAt, plusMinusMs, requests } = estimate;
-  if (endsAt === null) return `needs about ${requests} requests, and does not fit its windows`;
+  if (endsAt === null) return `needs about ${counted(requests, 'request')}, and does not fit its windows`;
   const lasts = `${formatDuration(endsAt - now)} (±${formatDuration(plusMinusMs)})`;
   const isApproved = policy.approval || waves.some(({ approval }) => approval);
   // Without an approval nobody knows the end.
   const end = isApproved ? 'without the wait for approval' : `would end about ${showComing(endsAt, now)}`;
-  return `takes about ${lasts} and ${requests} requests, ${end}`;
+  return `takes about ${lasts} and ${counted(requests, 'request')}, ${end}`;
 }
 
 function leftOutLines(plan: Plan): readonly string[] {

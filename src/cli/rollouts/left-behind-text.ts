@@ -1,5 +1,6 @@
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { leftBehindLine } from '../../rollout/messages/rollback-previews.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 
 /** Collectors that a rollback does not roll back: a line with the total, and one for each reason with some names. */
@@ -12,6 +13,6 @@ export function leftBehindText({
   if (leftBehind.length === 0) return [];
   const count = countLeft(leftBehind);
   const build = kind === 'rollback' ? (fromBuilds[0] ?? '') : targetBuild;
-  const all = `${count} ${count === 1 ? 'is' : 'are'} not rolled back from ${build}`;
+  const all = `${counted(count, 'is', 'are')} not rolled back from ${build}`;
   return [all, ...leftBehind.map(leftBehindLine)];
 }

@@ -1,9 +1,10 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { singularOrPlural } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { BlockerKind } from '../../base/vocabulary.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { etaText } from '../../rollout/messages/eta-texts.ts';
-import { starterText } from '../../rollout/messages/sentences.ts';
+import { counted, starterText } from '../../rollout/messages/sentences.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import { commandFor, commandName, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
@@ -167,7 +168,7 @@ function heldParts(status: RolloutStatus): readonly Line[] {
   for (const { label, reason, by, waiting } of strata.held) {
     const who = by === 'daemon' ? '' : ` (by ${by})`;
     const words = `stratum ${label}: ${reason}${who}`;
-    const wait = waiting > 0 ? `; ${waiting} wait` : '';
+    const wait = waiting > 0 ? `; ${counted(waiting, 'waits', 'wait')}` : '';
     // An ended rollout has nothing to release.
     const release = endedAt === null ? `; upwave release ${quoteArgument(label)}` : '';
     lines.push(['held', `${words}${wait}${release}`]);
@@ -180,7 +181,7 @@ function heldTogether({ strata: { held }, endedAt }: RolloutStatus): Line {
   const [first] = held;
   const waiting = held.reduce((sum, each) => sum + each.waiting, 0);
   // Nothing waits in an ended rollout.
-  const wait = endedAt !== null ? '' : waiting === 1 ? ', 1 collector waits' : `, ${waiting} collectors wait`;
+  const wait = endedAt !== null ? '' : `, ${counted(waiting, 'collector waits', 'collectors wait')}`;
   const such = first === undefined ? '' : `${first.label} (${first.reason})`;
   const words = `${held.length} strata${wait}: ${such} and ${held.length - 1} more`;
   return ['held', `${words}; list them: upwave holds`];
@@ -229,7 +230,7 @@ function uncoveredParts({ strata: { total, uncovered }, waves, endedAt }: Rollou
   if (uncovered.count === 0 || waves.length < 2 || !isYetToCome || endedAt !== null) return [];
   const labels = uncovered.labels.slice(0, uncoveredShownMax);
   const more = uncovered.count > labels.length ? '; …' : '';
-  const words = `${uncovered.count} of ${total} strata are in no wave before ${last.name}`;
+  const words = `${uncovered.count} of ${total} strata ${singularOrPlural(uncovered.count, 'is', 'are')} in no wave before ${last.name}`;
   return [['strata', `${words}: ${labels.join('; ')}${more}`]];
 }
 

@@ -33,7 +33,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   release: ['upwave release 19.455-2'],
   start: ['upwave start production'],
   plan: ['upwave plan', 'upwave plan production --members'],
-  'config check': ['upwave config check', 'upwave config check --fleet'],
+  'config check': ['upwave config check', 'upwave config check --json', 'upwave config check --fleet'],
   collectors: ['upwave collectors list', 'upwave collectors show prod-web-014'],
   export: ['upwave export production-20261122-1 > rollout.jsonl'],
   completion: [
@@ -54,6 +54,7 @@ const exitCodes = [
 const daemonEnvironment = ['UPWAVE_URL    the URL of the daemon, without --url', 'UPWAVE_TOKEN  its token'];
 const serviceEnvironment = [
   'UPWAVE_RETRY_FOR  how long to retry a read that gets no answer (30s)',
+  'HTTPS_PROXY       the proxy for requests; also HTTP_PROXY and NO_PROXY',
   'and the variables that the config names',
 ];
 

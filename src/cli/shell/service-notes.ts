@@ -1,6 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { AccountConfig } from '../../config/config.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import { isUnreached } from '../../rollout/upgrade/failure-classes.ts';
 import { CommandFailure } from './command.ts';
 import type { ConsoleOutput } from './console-output.ts';
@@ -16,14 +17,18 @@ export function makeServiceReporter({ err }: Pick<ConsoleOutput, 'err'>) {
     onMoved: (baseUrl: string): void => {
       err.write(`note: this account is served at ${toPrintable(baseUrl)}: set service.baseUrl to it\n`);
     },
+    /** The network differs from that of other shells, which an operator may have forgotten. */
+    onProxy: (proxy: string): void => {
+      err.write(`note: requests go through the proxy ${toPrintable(proxy)}\n`);
+    },
     /** Why a command prints nothing for a while. */
     onPauseWait: ({ waitMs, reason }: { readonly waitMs: DurationMs; readonly reason: string }): void => {
       err.write(`waiting ${Math.ceil(waitMs / 1_000)} s: ${reason}\n`);
     },
     /** What a list leaves out: an incomplete result must not look complete. */
     onUnusable: (rows: number): void => {
-      const what = rows === 1 ? 'entry' : 'entries';
-      err.write(`warning: the service listed ${rows} ${what} that cannot be read: left out\n`);
+      const entries = counted(rows, 'entry', 'entries');
+      err.write(`warning: the service listed ${entries} that cannot be read: left out\n`);
     },
   };
 }

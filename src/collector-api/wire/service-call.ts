@@ -46,6 +46,8 @@ export interface ServiceObserver {
   }) => void;
   /** Called once for each allowed host to which the service redirected. The config should name this base URL. */
   readonly onMoved?: (baseUrl: string) => void;
+  /** Called once for each proxy that requests go through, with its address without credentials. */
+  readonly onProxy?: (proxy: string) => void;
 }
 
 /** One sent request, answered or not. */

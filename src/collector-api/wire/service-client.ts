@@ -79,8 +79,18 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     onThrottled: (throttled) => observer.onThrottled?.(throttled),
   });
   const { requestTimeoutMs, connectionsMax = 16, ca } = parts;
+  const onProxy = onceForEach((proxy) => observer.onProxy?.(proxy));
   const sessions = makeServiceSessions((baseUrl) =>
-    openServiceSession({ baseUrl, accessId, accessKey, requestTimeoutMs, connectionsMax, ca, clock }),
+    openServiceSession({
+      baseUrl,
+      accessId,
+      accessKey,
+      requestTimeoutMs,
+      connectionsMax,
+      ca,
+      onProxy,
+      clock,
+    }),
   );
   const addresses = makeServiceAddresses(sessions.at(parts.baseUrl));
 
@@ -99,13 +109,12 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     clocks: parts.clocks,
   });
 
-  const movesReported = new Set<string>();
+  const onMoved = onceForEach((baseUrl) => observer.onMoved?.(baseUrl));
   const follow = async (session: ServiceSession, { to }: Move): Promise<void> => {
     // Another request may have followed it first.
     if (addresses.current() !== session) return;
     addresses.moveTo(sessions.at(to));
-    if (!movesReported.has(to)) observer.onMoved?.(to);
-    movesReported.add(to);
+    onMoved(to);
     await sessions.closeOldest([addresses.home, addresses.current()]);
   };
   const take = makeTakePlace({ addresses, sender, follow });
@@ -135,6 +144,14 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     },
     redactor,
     close: () => sessions.close(),
+  };
+}
+
+function onceForEach(report: (address: string) => void): (address: string) => void {
+  const reported = new Set<string>();
+  return (address) => {
+    if (!reported.has(address)) report(address);
+    reported.add(address);
   };
 }
 

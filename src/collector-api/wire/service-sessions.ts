@@ -53,6 +53,8 @@ export interface ServiceSessionParts {
   readonly connectionsMax: number;
   /** PEM of authorities that are trusted in addition to the public ones. */
   readonly ca: string | undefined;
+  /** Called at each connection through a proxy, with its address without credentials. */
+  readonly onProxy: (proxy: string) => void;
   readonly clock: Clock;
 }
 
@@ -71,6 +73,7 @@ export function openServiceSession(parts: ServiceSessionParts): ServiceSession {
     timeouts: { totalMs: parts.requestTimeoutMs },
     connections: parts.connectionsMax,
     ca: parts.ca,
+    onProxy: parts.onProxy,
     hooks: {
       headers: (operation) => {
         const cookie = jar.headerFor(`${basePath}${versionPath}${operation.path}`);

@@ -25,10 +25,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** `config.yaml:12:5 rollouts[0].wave: unknown key "wave"; did you mean "waves"?` */
+/** `config.yaml:12:5: rollouts[0].wave: unknown key "wave"; did you mean "waves"?` */
 function formatProblem(problem: ConfigProblem): string {
   const place = [problem.file, problem.line, problem.column].filter((part) => part !== undefined).join(':');
-  return `${place}${problem.path === '' ? '' : ` ${problem.path}`}: ${problem.message}`;
+  return `${place}: ${problem.path === '' ? '' : `${problem.path}: `}${problem.message}`;
 }
 
 /** Writes a path for people: `rollouts[0].select.include["a b"]`. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { assertNever } from '../../base/assert.ts';
 import { nearestText } from '../../base/names.ts';
+import { singularOrPlural } from '../../base/singular-or-plural.ts';
 import { keyName, quote } from './config-error.ts';
 
 /**
@@ -110,7 +111,7 @@ function sizeVerb(origin: string): string {
 }
 
 function sizeOf(origin: string, amount: number | bigint): string {
-  if (origin === 'string') return `${amount} character${amount === 1 ? '' : 's'}`;
-  if (origin === 'array') return `${amount} entr${amount === 1 ? 'y' : 'ies'}`;
+  if (origin === 'string') return `${amount} ${singularOrPlural(Number(amount), 'character')}`;
+  if (origin === 'array') return `${amount} ${singularOrPlural(Number(amount), 'entry', 'entries')}`;
   return String(amount);
 }

@@ -1,5 +1,6 @@
 import { errorCodeOf } from '../../base/node-errors.ts';
 import type { Clock, DurationMs } from '../../base/time.ts';
+import { ProxyError } from '../../http/connections.ts';
 import { HttpFault } from '../../http/fault.ts';
 import { requestOnce } from '../../http/request-once.ts';
 import type { SendNotice, SendResult } from '../../orchestrator/ports/notifications.ts';
@@ -52,10 +53,12 @@ function resultOf(status: number, retryAfter: string | undefined): SendResult {
   return { kind: 'failed', reason, ...(seconds > 0 && { retryAfterMs: seconds * 1_000 }) };
 }
 
-function faultText({ kind, cause }: HttpFault): string {
+function faultText({ kind, cause, problem }: HttpFault): string {
   switch (kind) {
     case 'connect':
-      return `no connection (${errorCodeOf(cause) ?? 'unknown error'})`;
+      return cause instanceof ProxyError
+        ? problem
+        : `no connection (${errorCodeOf(cause) ?? 'unknown error'})`;
     case 'timeout':
       return `no complete response within ${withinMs / 1_000} s`;
     case 'tooLarge':

@@ -76,6 +76,8 @@ export type DaemonNote =
   | { readonly event: 'service.down' | 'service.up'; readonly reason: string }
   /** A redirect to an allowed host was followed; reported once for each address, which carries no credentials. */
   | { readonly event: 'service.moved'; readonly baseUrl: string }
+  /** Requests go through a proxy of the environment; reported once for each, without credentials. */
+  | { readonly event: 'service.proxied'; readonly proxy: string }
   /** Collectors that no plan includes, because their rows are unreadable. Reported when their number changes. */
   | { readonly event: 'inventory.incomplete'; readonly reason: string }
   /** At its start the daemon found a pause of the API budget that began earlier. */

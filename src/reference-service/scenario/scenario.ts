@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { singularOrPlural } from '../../base/singular-or-plural.ts';
 import { createUpgradeCodes } from '../../contract/collector-management/errors.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import {
@@ -159,7 +160,9 @@ export class ScenarioError extends Error {
   readonly issues: readonly z.core.$ZodIssue[];
   constructor(issues: readonly z.core.$ZodIssue[]) {
     const lines = issues.map(({ path, message }) => `  ${path.join('.') || '(top)'}: ${message}`);
-    super(`the scenario has ${issues.length} mistake(s):\n${lines.join('\n')}`);
+    super(
+      `the scenario has ${issues.length} ${singularOrPlural(issues.length, 'error')}:\n${lines.join('\n')}`,
+    );
     this.issues = issues;
   }
 }

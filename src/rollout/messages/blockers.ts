@@ -1,4 +1,5 @@
 import { someNames } from '../../base/names.ts';
+import { singularOrPlural } from '../../base/singular-or-plural.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { BlockerKind } from '../../base/vocabulary.ts';
 import type { ShownBlocker } from '../../contract/admin/rollout-status.ts';
@@ -36,7 +37,7 @@ export const blockerText = makeText<Blocker, BlockerKind>({
       ? 'Redis lost its last writes'
       : unconfirmed === 0
         ? 'it is unknown whether Redis lost its last writes'
-        : `${counted(unconfirmed, 'daemon')} ${unconfirmed === 1 ? 'has' : 'have'} not confirmed that Redis kept all writes`;
+        : `${counted(unconfirmed, 'daemon has', 'daemons have')} not confirmed that Redis kept all writes`;
     return `after an outage of Redis no create request is sent until all earlier ones have arrived: ${why}`;
   },
   over: ({ reason }) => `the rollout is over: ${rolloutReasonText(reason)}`,
@@ -65,7 +66,8 @@ export const blockerText = makeText<Blocker, BlockerKind>({
     `its wave ${wave} waits for: ${waits === null ? 'its turn' : waveWaitsText(waits)}`,
   retryNotDue: () => 'the next retry is not due yet',
   turn: () => 'is next in line',
-  concurrency: ({ slots }) => `all ${slots} slots are taken`,
+  concurrency: ({ slots }) =>
+    singularOrPlural(slots, 'the only slot is taken', `all ${slots} slots are taken`),
   stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${stratumReasonText(reason)}`,
   window: ({ timeZone }) => `${closedText({ kind: 'window' })}${inZone(timeZone)}`,
   freeze: ({ reason, timeZone }) => `${closedText({ kind: 'freeze', reason })}${inZone(timeZone)}`,

@@ -2,11 +2,11 @@ import type { RolloutState } from '../../base/vocabulary.ts';
 import type { PolicyStatus } from '../../contract/admin/policies.ts';
 import type { PolicyDifference, ReloadChanges } from '../../contract/admin/reload.ts';
 import type { SettingsDifference } from '../reload/newest-config.ts';
-import { stateText } from './sentences.ts';
+import { counted, stateText } from './sentences.ts';
 
 /** How this daemon's config differs from those of the other daemons, and what to do; undefined if all agree. */
 export function configText(policy: string, status: PolicyStatus['config']): string | undefined {
-  const have = status.others === 1 ? '1 daemon has' : `${status.others} daemons have`;
+  const have = counted(status.others, 'daemon has', 'daemons have');
   switch (status.kind) {
     case 'agreed':
       return undefined;
@@ -21,7 +21,7 @@ export function configText(policy: string, status: PolicyStatus['config']): stri
 
 /** How this daemon's config differs from those of the others outside of the policies, and what to do. */
 export function settingsText({ keys, others }: SettingsDifference): string {
-  const have = others === 1 ? '1 daemon has' : `${others} daemons have`;
+  const have = counted(others, 'daemon has', 'daemons have');
   return `${have} another config of ${keys.join(', ')}. The daemon that leads uses its own, so messages to receivers may be missing. Give all daemons the same config, then run upwave reload, or restart them`;
 }
 

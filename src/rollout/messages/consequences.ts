@@ -80,9 +80,7 @@ function approvedWaveText(status: RolloutStatus): readonly string[] {
   if (wave === undefined) return [];
   const starting = Math.max(0, wave.counts.pending + wave.counts.retrying - wave.setAside);
   const aside =
-    wave.setAside === 0
-      ? ''
-      : `, ${wave.setAside} more ${wave.setAside === 1 ? 'is' : 'are'} set aside in held strata`;
+    wave.setAside === 0 ? '' : `, ${counted(wave.setAside, 'more is', 'more are')} set aside in held strata`;
   return [
     `Wave ${wave.name} opens: ${counted(starting, 'collector')} to ${targetBuild}${aside}; ${concurrency} at a time.`,
     `It stops at more than ${counted(wave.failuresAllowed, 'failure')}.`,

@@ -2,6 +2,7 @@ import { type EpochMs, formatDuration } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
 import type { EtaUnknownReason } from '../../base/vocabulary.ts';
 import type { Eta } from '../../contract/admin/rollout-status.ts';
+import { counted } from './sentences.ts';
 
 /** Why the end of a rollout is unknown. */
 const etaUnknownText: Readonly<Record<EtaUnknownReason, string>> = {
@@ -59,5 +60,5 @@ export function shortEtaText(eta: Eta, now: EpochMs, showAt: ShowAt): string {
 }
 
 function figureText({ plusMinusMs, requests }: Extract<Eta, { readonly requests: number }>): string {
-  return `(±${formatDuration(plusMinusMs)}), ${requests} requests`;
+  return `(±${formatDuration(plusMinusMs)}), ${counted(requests, 'request')}`;
 }

@@ -29,7 +29,7 @@ export function rollbackPlannedText(
 }
 
 export function joinedText(names: readonly string[]): string {
-  return `${names.length} late joiners: ${someNames(names)}`;
+  return `${counted(names.length, 'late joiner')}: ${someNames(names)}`;
 }
 
 export function releasedText(label: string, reason: RolloutReason): string {

@@ -38,7 +38,7 @@ function adviceText(status: RolloutStatus): string {
   switch (headline.kind) {
     case 'needsApproval':
       if (status.state !== 'awaitingApproval')
-        return `${counted(awaitedWave(status)?.size ?? 0, 'collector')} wait for it.`;
+        return `${counted(awaitedWave(status)?.size ?? 0, 'collector waits', 'collectors wait')} for it.`;
       return buildHold === null
         ? `Check plan ${planHash} first.`
         : `Release build ${buildHold.build} and approve plan ${planHash}, or abort.`;

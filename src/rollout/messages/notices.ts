@@ -59,8 +59,7 @@ function titleAndCause({ at, details }: Notice): { readonly title: string; reado
           title: 'more strata held',
           cause: `${label}: ${reason}. No message follows for further held strata of this rollout.`,
         };
-      const wait = waiting === 1 ? 'waits' : 'wait';
-      const words = `${counted(waiting, 'collector')} ${wait} until the stratum is released.`;
+      const words = `${counted(waiting, 'collector waits', 'collectors wait')} until the stratum is released.`;
       return { title: `stratum ${label} held`, cause: `${reason}. ${words}` };
     }
     case 'finished': {

@@ -1,6 +1,7 @@
 import { formatDuration } from '../../base/time.ts';
 import type { ShownLeftBehind } from '../../contract/admin/status-parts.ts';
 import type { RollbackPreview } from '../../contract/admin/verbs.ts';
+import { counted } from './sentences.ts';
 
 /** A fact of a preview, with what it is about. */
 type Fact = readonly [about: string, words: string];
@@ -11,10 +12,17 @@ export function rollbackFacts(preview: RollbackPreview): readonly Fact[] {
   const capText = caps.map(({ key, cap }) => `; ${cap} at a time for each ${key}`).join('');
   const facts: readonly Fact[] = [
     ['to', builds.map(({ build, count }) => `${build} (${count})`).join(', ')],
-    ['running', running > 0 ? `${running} of them are still being upgraded; each ends first` : ''],
+    [
+      'running',
+      running > 0
+        ? `${counted(running, 'of them is', 'of them are')} still being upgraded; each ends first`
+        : '',
+    ],
     [
       'uncertain',
-      unconfirmed > 0 ? `${unconfirmed} of them never showed the build; they go back only if they do` : '',
+      unconfirmed > 0
+        ? `${counted(unconfirmed, 'of them never showed the build; it goes', 'of them never showed the build; they go')} back only after showing it`
+        : '',
     ],
     ...leftBehind.map((left): Fact => ['stays', leftBehindLine(left)]),
     ...waves.map(({ name, size, soakMs, maxFailures }, index): Fact => {

@@ -119,7 +119,7 @@ function scanFailureText(why: ScanFailure): string {
   if (why.kind !== 'shortInventory') return describeFailure(why);
   const { size, before, believedAfterMs } = why;
   return (
-    `the inventory lists ${size} collectors, ${before} at the last good scan: it is too short to plan from; ` +
+    `the inventory lists ${counted(size, 'collector')}, ${before} at the last good scan: it is too short to plan from; ` +
     `if it stays so for ${formatDuration(believedAfterMs)}, it counts as the whole fleet`
   );
 }

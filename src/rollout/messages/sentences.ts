@@ -1,3 +1,4 @@
+import { singularOrPlural } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { WaveState } from '../model/rollout.ts';
 
@@ -21,9 +22,9 @@ export function makeText<Data extends { readonly kind: Kind }, Kind extends stri
   };
 }
 
-/** `1 wave`, `2 waves`. */
-export function counted(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? '' : 's'}`;
+/** `1 wave`, `2 waves`; with `many` also `1 collector waits`, `2 collectors wait`. */
+export function counted(count: number, one: string, many?: string): string {
+  return `${count} ${singularOrPlural(count, one, many)}`;
 }
 
 /** Adds a capital letter and a full stop. */

@@ -10,7 +10,7 @@ import { counted, makeText, type Sentences, stateText } from './sentences.ts';
 /** Why the daemon stops a rollout: the reason of its hold, abort or rollback, with what an operator can do. */
 export const stopSentences: Sentences<StopCause> = {
   recordsUnreadable: ({ keys }) =>
-    `${counted(keys.length, 'record')} in Redis ${keys.length === 1 ? 'is' : 'are'} unreadable: ${someNames(keys)}. Nothing starts, and running upgrades are watched to their end. Save all records with \`upwave export\`, then abort; or restore the record and resume`,
+    `${counted(keys.length, 'record in Redis is', 'records in Redis are')} unreadable: ${someNames(keys)}. Nothing starts, and running upgrades are watched to their end. Save all records with \`upwave export\`, then abort; or restore the record and resume`,
   buildHeld: ({ build, reason }) => `build ${build} is held: ${reason}`,
   inventoryUnresolved: ({ why }) => inventoryText(why),
   noEvidence: noEvidenceText,
@@ -18,7 +18,7 @@ export const stopSentences: Sentences<StopCause> = {
     `wave ${wave}: ${gateText(gate)}${undecided ? ': undecided for too long' : ''}`,
   gateUnknown: ({ wave, gate }) => `wave ${wave}: Redis has no record of gate ${gate}`,
   onlyHeldStrata: ({ upgrades, labels }) =>
-    `all else is done: ${counted(upgrades, 'collector')} of held strata ${upgrades === 1 ? 'waits' : 'wait'} (${labels.join('; ')}); release them, or resume to end without them`,
+    `all else is done: ${counted(upgrades, 'collector of held strata waits', 'collectors of held strata wait')} (${labels.join('; ')}); release them, or resume to end without them`,
   failures: ({ failures, shared }) =>
     `${waveFailuresText(failures)}${shared === undefined ? '' : `; ${sharedAttributeText(shared)}`}`,
   gateMissed: ({ wave, gate }) => `wave ${wave}: ${gateText(gate)}`,
@@ -52,18 +52,19 @@ export function waveFailuresText({
   lost,
   lostWeight,
 }: WaveFailures): string {
-  const weight = ` (${counted(lost, 'lost collector')} ${lost === 1 ? 'counts' : 'count'} as ${lost * lostWeight})`;
+  const weight = ` (${counted(lost, 'lost collector counts', 'lost collectors count')} as ${lost * lostWeight})`;
   const aside = acknowledged > 0 ? `, not counting ${acknowledged} acknowledged` : lost > 0 ? weight : '';
   return `wave ${wave}: ${counted(failures, 'failure')}, ${failuresAllowed} allowed${aside}`;
 }
 
 /** Why a reading of the inventory is implausible. */
 export const implausibleText = makeText<Implausible>({
-  empty: ({ expected }) => `the inventory is not plausible: it is empty, ${expected} collectors are expected`,
+  empty: ({ expected }) =>
+    `the inventory is not plausible: it is empty, ${counted(expected, 'collector is', 'collectors are')} expected`,
   manyGone: ({ missing, members }) =>
     `the inventory is not plausible: it lacks ${missing} of ${members} collectors of the rollout`,
   short: ({ size, before }) =>
-    `the inventory is not plausible: it lists ${size} collectors, ${before} before`,
+    `the inventory is not plausible: it lists ${counted(size, 'collector')}, ${before} before`,
 });
 
 // More names would hide the causes.
@@ -74,8 +75,7 @@ export function unweighedText(fields: readonly string[]): string {
   if (fields.length === 0) return '';
   const names = fields.slice(0, unweighedShownMax).join(', ');
   const more = fields.length > unweighedShownMax ? ', …' : '';
-  const are = fields.length === 1 ? 'is' : 'are';
-  return `${counted(fields.length, 'field')} of the collectors ${are} not weighed for what failures share: ${names}${more}`;
+  return `${counted(fields.length, 'field of the collectors is', 'fields of the collectors are')} not weighed for what failures share: ${names}${more}`;
 }
 
 /** What failures have in common: `22 of 23 failures have osName=Windows* (22 of 66 there, 1 of 46 elsewhere)`. */

@@ -2,7 +2,7 @@ import { formatDuration } from '../../base/time.ts';
 import type { UpgradeReasonKind } from '../../base/vocabulary.ts';
 import { reasonOf, type Upgrade } from '../model/upgrade.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
-import { makeText, stateText } from './sentences.ts';
+import { counted, makeText, stateText } from './sentences.ts';
 import { implausibleText } from './stop-causes.ts';
 import { byText, stratumReasonText } from './stratum-reasons.ts';
 
@@ -38,7 +38,8 @@ export const upgradeReasonText: (reason: UpgradeReason) => string = makeText<
   service: ({ detail }) => detail,
   task: ({ message }) => (message === '' ? 'the service gave no reason' : message),
   buildRefused: ({ detail }) => `the service refuses this build for this collector: ${detail}`,
-  createsUnanswered: ({ creates }) => `${creates} creates got no answer and started no upgrade`,
+  createsUnanswered: ({ creates }) =>
+    `${counted(creates, 'create request')} got no answer and started no upgrade`,
   adoptedEnded: () => 'an upgrade whose answer was lost ended without the build',
   noEnd: ({ withinMs }) => `no end within ${formatDuration(withinMs)}`,
   endUnseen: ({ withinMs, detail }) => `no end seen within ${formatDuration(withinMs)}: ${detail}`,

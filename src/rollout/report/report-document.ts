@@ -6,7 +6,7 @@ import type { ChartElement } from '../charts/chart-element.ts';
 import { gateChart, gateCourseText } from '../charts/gate-chart.ts';
 import { type ProgressPoint, progressChart } from '../charts/stacked-chart.ts';
 import { waveLanes, wavesChart } from '../charts/waves-chart.ts';
-import { starterText, stateText, waveStageText } from '../messages/sentences.ts';
+import { counted, starterText, stateText, waveStageText } from '../messages/sentences.ts';
 import { sharedAttributeText } from '../messages/stop-causes.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
@@ -247,7 +247,11 @@ function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): 
       : [tableBlock(['id', 'collector', 'build before', 'wave', 'state', 'at', 'reason'], rows)]),
     ...(more === 0
       ? []
-      : [textBlock(`${more} more collectors were not upgraded: upwave export ${status.id} lists all.`)]),
+      : [
+          textBlock(
+            `${counted(more, 'more collector was', 'more collectors were')} not upgraded: upwave export ${status.id} lists all.`,
+          ),
+        ]),
   ];
 }
 

@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
 import { makeLocalApiBudget } from '../../../src/daemon/api-budgets.ts';
 import { makeFleetAccess } from '../../../src/daemon/fleet-access.ts';
 import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import { ending } from '../../support/ending.ts';
+import { startConnectProxy } from '../../support/network/connect-proxy.ts';
 import { type Script, sendJson, startScriptedServer } from '../../support/network/scripted-server.ts';
 
 const targets = { targets: [{ version: '19.500-1', latest: true }] };
@@ -55,6 +56,19 @@ describe('the connection of a daemon to the service', () => {
       { event: 'service.moved', baseUrl: `${other.url}/api` },
       { event: 'service.moved', baseUrl: `${here.url}/api` },
     ]);
+  });
+
+  it('reports the proxy that requests go through, once', async () => {
+    const server = await aServer(answer);
+    const proxy = ending(await startConnectProxy(server.port));
+    vi.stubEnv('HTTP_PROXY', proxy.url);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { access, notes } = anAccess('http://collectors.example.test/api');
+    expect((await access.fleet.listBuilds()).ok).toBe(true);
+    proxy.end();
+    expect((await access.fleet.listBuilds()).ok).toBe(true);
+    expect(proxy.connects).toHaveLength(2);
+    expect(notes).toEqual([{ event: 'service.proxied', proxy: proxy.url }]);
   });
 
   it('reports collectors that no plan includes, when their number changes (P13)', async () => {

@@ -169,7 +169,7 @@ describe.skipIf(!hasOpenssl)('certificates of a private authority (skipped witho
     ])('are refused with their place in the config where the file holds %j', (text, sentence) => {
       const read = () => load(text, '{ url: "rediss://r:6380" }');
       expect(read).toThrow(sentence);
-      expect(read).toThrow(/upwave\.yaml:1:\d+ service\.caFile: /);
+      expect(read).toThrow(/upwave\.yaml:1:\d+: service\.caFile: /);
     });
 
     it.each([

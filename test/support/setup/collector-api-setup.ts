@@ -90,6 +90,7 @@ export async function aCollectorApi(
   const seen: RequestSeen[] = [];
   const throttled: Array<{ reason: string; pauseMs: DurationMs }> = [];
   const moved: string[] = [];
+  const proxies: string[] = [];
   const slept: DurationMs[] = [];
   /** The number of unreadable rows that each inventory reported. */
   const unreadable: number[] = [];
@@ -107,6 +108,7 @@ export async function aCollectorApi(
       onRequest: (request) => seen.push(request),
       onThrottled: (event) => throttled.push(event),
       onMoved: (baseUrl) => moved.push(baseUrl),
+      onProxy: (proxy) => proxies.push(proxy),
     },
     ...parts,
   });
@@ -132,6 +134,7 @@ export async function aCollectorApi(
     seen,
     throttled,
     moved,
+    proxies,
     slept,
     unreadable,
   };

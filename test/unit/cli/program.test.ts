@@ -101,7 +101,8 @@ describe('completion', () => {
   });
 
   it('offers the help of each in zsh and fish', async () => {
-    const help = 'report every mistake in the config file, each with its line';
+    const help =
+      'report every error in the config file, each with its line and column; with --json, as a list';
     expect(await offered('zsh', 'config', '.')).toEqual([`check:${help}`]);
     expect(await offered('fish', 'config', '.')).toEqual([`check\t${help}`]);
   });

@@ -151,6 +151,7 @@ describe('makeEventSink', () => {
 
   it.each<readonly [DaemonNote, string]>([
     [{ event: 'service.moved', baseUrl: 'https://eu.example.com/api' }, 'https://eu.example.com/api'],
+    [{ event: 'service.proxied', proxy: 'http://proxy.example.com:3128' }, 'http://proxy.example.com:3128'],
     [{ event: 'backgroundTask.failed', backgroundTask: 'r/soak/0', error: 'a bug' }, 'r/soak/0'],
     [{ event: 'daemon.starved', late: { kind: 'create', withinMs: 400 } }, 'Give it more CPU'],
     [{ event: 'daemon.started', detail: '0.1.0' }, '0.1.0'],

@@ -7,7 +7,7 @@ import { byNeed, currentWave, endText } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
-import { Badge } from '../parts/tones.tsx';
+import { Badge, countText } from '../parts/tones.tsx';
 import { HeldThings } from '../verbs/held.tsx';
 import { askVerb, dueVerb, labelOf } from '../verbs/verb-dialogs.tsx';
 import { PolicyScans } from './scans.tsx';
@@ -29,7 +29,7 @@ export function Overview() {
       <h2 class="lead">
         {needing === 0
           ? 'Nothing needs you.'
-          : `${needing} ${needing === 1 ? 'rollout needs' : 'rollouts need'} you.`}
+          : `${countText(needing, 'rollout needs', 'rollouts need')} you.`}
       </h2>
       <DaemonProblems />
       {rows.length === 0 ? (

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { singularOrPlural } from '../../../base/singular-or-plural.ts';
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/config-texts.ts';
 import { planText } from '../../../rollout/messages/plans.ts';
@@ -9,7 +10,7 @@ import { openQuestion } from '../parts/dialog.tsx';
 import { policies } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
-import { Badge } from '../parts/tones.tsx';
+import { Badge, countText } from '../parts/tones.tsx';
 import { Lines } from '../verbs/verb-dialogs.tsx';
 
 type Policy = Policies['policies'][number];
@@ -47,8 +48,10 @@ export function PolicyScans() {
 }
 
 const configText = {
-  outdated: (others: number) => `This daemon has an older config than ${others} other(s): they scan. `,
-  newest: (others: number) => `${others} other daemon(s) have another config: this one scans. `,
+  outdated: (others: number) =>
+    `${countText(others, 'daemon has', 'daemons have')} a newer config than this one: ${singularOrPlural(others, 'it scans', 'they scan')}. `,
+  newest: (others: number) =>
+    `${countText(others, 'other daemon has', 'other daemons have')} another config: this one scans. `,
   superseded: () => 'Limits of the running rollout come from a newer config which no running daemon has. ',
 } as const;
 

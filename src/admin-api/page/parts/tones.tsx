@@ -1,3 +1,4 @@
+import { singularOrPlural } from '../../../base/singular-or-plural.ts';
 import { stateText } from '../../../rollout/messages/sentences.ts';
 
 /** Tones. The style sheet has a colour for each. */
@@ -32,7 +33,7 @@ export function Badge({ name }: { readonly name: string }) {
   return <span class={`badge ${toneOf(name)}`}>{stateText(name)}</span>;
 }
 
-/** `1 collector`, `2 collectors`, `1,215 collectors`. @param several default: with an `s` */
-export function countText(count: number, one: string, several = `${one}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
+/** `1 collector`, `2 collectors`, `1,215 collectors`; with `many` also `1 collector waits`, `2 collectors wait`. */
+export function countText(count: number, one: string, many?: string): string {
+  return `${count.toLocaleString('en')} ${singularOrPlural(count, one, many)}`;
 }

@@ -98,7 +98,8 @@ function HoldGroup({ rollout, shared }: { readonly rollout: Rollout; readonly sh
 function CauseRow({ cause, group, rollout }: CauseRowProps) {
   const { kind, text, count, strata, otherStrata, names } = cause;
   const where = strata.map((stratum) => `${stratum.label} ×${stratum.count}`);
-  if (otherStrata.strata > 0) where.push(`${otherStrata.strata} more strata ×${otherStrata.count}`);
+  if (otherStrata.strata > 0)
+    where.push(`${countText(otherStrata.strata, 'more stratum', 'more strata')} ×${otherStrata.count}`);
   const filter = { state: group, ...(text !== '' && { cause: text }) };
   return (
     <li>

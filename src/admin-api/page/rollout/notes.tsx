@@ -55,7 +55,10 @@ function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }) {
       key={each.label}
       what={`stratum ${each.label}`}
       subject={each.label}
-      held={{ ...each, reason: `${each.reason}; ${countText(each.waiting, 'collector')} wait` }}
+      held={{
+        ...each,
+        reason: `${each.reason}; ${countText(each.waiting, 'collector waits', 'collectors wait')}`,
+      }}
     />
   ));
   if (held.length <= heldShownMax) return <>{notes}</>;
@@ -63,7 +66,7 @@ function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }) {
   return (
     <details class="note bad">
       <summary>
-        Held: {held.length} strata; {countText(waiting, 'collector')} wait
+        Held: {held.length} strata; {countText(waiting, 'collector waits', 'collectors wait')}
       </summary>
       {notes}
     </details>

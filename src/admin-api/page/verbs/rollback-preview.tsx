@@ -19,7 +19,7 @@ export function makeRollbackPreview(rollout: Rollout) {
     return (
       <>
         <ul>
-          <li>{countText(answer.collectors, 'collector')} go back</li>
+          <li>{countText(answer.collectors, 'collector goes', 'collectors go')} back</li>
           {rollbackFacts(answer).map(([about, words]) => (
             <li key={`${about} ${words}`}>
               {about}: {words}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
+import { startConnectProxy } from '../../../support/network/connect-proxy.ts';
 import { type Script, sendJson, startScriptedServer } from '../../../support/network/scripted-server.ts';
 import { aDesk, type RunningTest } from '../../../support/night/upwave-desk.ts';
 import { startTestService } from '../../../support/start-test-service.ts';
@@ -29,6 +30,32 @@ describe.concurrent('a command reports on stderr, beside its result,', () => {
       const { code, out, err } = await desk.call(...words.split(' '));
       const notes = err.match(/^note: this account is served at \S+: set service\.baseUrl to it$/gm);
       expect(notes).toEqual([expect.stringContaining(service.url)]);
+      expect(() => JSON.parse(out)).not.toThrow();
+      expect(code).toBe(0);
+    },
+  );
+
+  it.for(['builds --json', 'config check --fleet --json'])(
+    'that a proxy is used, without its password: `%s` (P12)',
+    async (words, test) => {
+      const service = await startTestService({
+        credentials: [testSecrets.commandLine],
+        speed: 300,
+        scenario: parseScenario({ fleet: { size: 5 } }),
+      });
+      test.onTestFinished(service.close);
+      const { port, pathname } = new URL(service.url);
+      const proxy = await startConnectProxy(Number(port));
+      test.onTestFinished(proxy.close);
+      const env = {
+        HTTP_PROXY: `http://me:${encodeURIComponent(testSecrets.proxyPassword)}@${proxy.address}`,
+      };
+      const baseUrl = `http://collectors.example.test${pathname}`;
+      const config = { service: { ...testSecrets.commandLine, baseUrl }, rollouts: [{ name: 'all' }] };
+      const { code, out, err } = await aDesk(test, config, { env }).run(...words.split(' '));
+      expect(err.match(/^note: requests go through the proxy \S+$/gm)).toEqual([
+        `note: requests go through the proxy ${proxy.url}`,
+      ]);
       expect(() => JSON.parse(out)).not.toThrow();
       expect(code).toBe(0);
     },

@@ -92,12 +92,12 @@ describe.concurrent('a config file with a mistake', () => {
     [
       { concurency: 3 },
       {},
-      /upwave\.yaml:\d+:\d+ rollouts\[0\]\.concurency: unknown key.*did you mean "concurrency"\?/,
+      /upwave\.yaml:\d+:\d+: rollouts\[0\]\.concurency: unknown key.*did you mean "concurrency"\?/,
     ],
     [
       {},
       { accessKey: variable('UPWAVE_NO_SUCH_KEY') },
-      /^upwave: \S+\.yaml:\d+:\d+ service\.accessKey: .*UPWAVE_NO_SUCH_KEY/,
+      /^upwave: \S+\.yaml:\d+:\d+: service\.accessKey: .*UPWAVE_NO_SUCH_KEY/,
     ],
   ] as const)('ends `run` with 2, and names the place: %j %j', async ([policy, changes, says], test) => {
     const config = { service: { ...service, ...changes }, rollouts: [{ name: 'all', ...policy }] };
@@ -123,6 +123,46 @@ describe.concurrent('a config file with a mistake', () => {
 });
 
 describe.concurrent('`config check`', () => {
+  it('prints each error as file:line:column: message, and as a list for programs', async (test) => {
+    const desk = aDesk(test, { service, rollouts: [{ name: 'all', concurency: 3, soak: 1 }] });
+    const text = await desk.call('config', 'check');
+    const json = await desk.call('config', 'check', '--json');
+    expect([text.code, json.code, text.err, json.err]).toEqual([2, 2, '', '']);
+    const lines = text.out.trimEnd().split('\n');
+    const problems = JSON.parse(json.out) as Readonly<Record<string, unknown>>[];
+    expect(problems).toHaveLength(2);
+    expect(problems[0]).toEqual({
+      file: expect.stringMatching(/upwave\.yaml$/),
+      line: expect.any(Number),
+      column: expect.any(Number),
+      message: 'unknown key "concurency"; did you mean "concurrency"?',
+      path: 'rollouts[0].concurency',
+    });
+    expect(lines).toEqual(
+      problems.map(
+        ({ file, line, column, message, path }) => `${file}:${line}:${column}: ${path}: ${message}`,
+      ),
+    );
+  });
+
+  it('reports a missing file without a line', async () => {
+    const args = ['config', 'check', '--config', '/nowhere/upwave.yaml'];
+    const [text, json] = [await callUpwave(...args), await callUpwave(...args, '--json')];
+    const message = 'there is no such file';
+    expect([text.code, text.out]).toEqual([
+      2,
+      `/nowhere/upwave.yaml: ${message}; \`upwave init\` writes a first one\n`,
+    ]);
+    expect(JSON.parse(json.out)).toEqual([
+      { file: '/nowhere/upwave.yaml', line: null, column: null, message, path: '' },
+    ]);
+  });
+
+  it('says that a good file is valid', async (test) => {
+    const { code, out } = await aDesk(test, { service, rollouts }).call('config', 'check');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^\S+upwave\.yaml is valid: service /)]);
+  });
+
   it('warns of settings that put a secret at risk, and of two equal policies, as text and as JSON', async (test) => {
     const webhook = { url: 'http://hooks.example.com/T0/thePathToken', tokenFile: 'token' };
     const waves = [{ name: 'a', size: 1, gates: [{ webhook }] }, { name: 'b' }];

@@ -96,16 +96,16 @@ describe('accounts and policies that do not fit', () => {
   it.each(
     problemCases(`
 [{ name: web }]
-  → 4:12 rollouts[0]: names no account, and there are several; give account: eu, or accounts
+  → 4:12: rollouts[0]: names no account, and there are several; give account: eu, or accounts
 [{ name: web, accounts: [eu, uss] }]
-  → 4:40 rollouts[0].accounts[1]: there is no account "uss"; did you mean "us"?
-[{ name: web, account: mars }] → 4:34 rollouts[0].account: there is no account "mars"; there are eu, us
+  → 4:40: rollouts[0].accounts[1]: there is no account "uss"; did you mean "us"?
+[{ name: web, account: mars }] → 4:34: rollouts[0].account: there is no account "mars"; there are eu, us
 [{ name: web, account: eu }]
-  → 3:3 accounts.us: no policy uses this account; remove it, or give a policy account: us
+  → 3:3: accounts.us: no policy uses this account; remove it, or give a policy account: us
 [{ name: web, account: eu, accounts: [us] }]
-  → 4:38 rollouts[0].accounts: cannot be used with account; keep one of them
+  → 4:38: rollouts[0].accounts: cannot be used with account; keep one of them
 [{ name: web, accounts: [eu, us] }, { name: web-us, account: us }]
-  → 4:55 rollouts[1].name: the policy "web" is called so in account us; names must be unique
+  → 4:55: rollouts[1].name: the policy "web" is called so in account us; names must be unique
 `),
   )('are refused in a policy: %s', (rollouts, problem) => {
     expect(problemsIn(fileWith(rollouts))).toEqual([`config.yaml:${problem}`]);

@@ -204,7 +204,7 @@ describe('the environment', () => {
 
   it('must have every variable of the file, and no other problem is reported for that place', () => {
     expect(problemsIn(withRollout('timeZone: ${ZONE}'))).toEqual([
-      'config.yaml:4:15 rollouts[0].timeZone: the environment variable ZONE is not set; set it, or write the value here',
+      'config.yaml:4:15: rollouts[0].timeZone: the environment variable ZONE is not set; set it, or write the value here',
     ]);
     expect(problemsIn(withRollout('timeZone: ${toString}'))[0]).toContain('toString is not set');
   });
@@ -250,10 +250,10 @@ describe('secrets in files', () => {
         problem.replace(/^.*c\.yaml:/, '').replace(/can't take the secret from /, ''),
       ),
     ).toEqual([
-      expect.stringMatching(/^1:\d+ service\.accessIdFile: "id": it holds/),
-      expect.stringMatching(/^1:\d+ service\.accessKeyFile: "nowhere": there is no such file$/),
-      expect.stringMatching(/^3:20 http\.tokenFile: "\.": this is a directory/),
-      '4:1 logs: unknown key "logs"; did you mean "log"?',
+      expect.stringMatching(/^1:\d+: service\.accessIdFile: "id": it holds/),
+      expect.stringMatching(/^1:\d+: service\.accessKeyFile: "nowhere": there is no such file$/),
+      expect.stringMatching(/^3:20: http\.tokenFile: "\.": this is a directory/),
+      '4:1: logs: unknown key "logs"; did you mean "log"?',
     ]);
   });
 

@@ -38,21 +38,21 @@ describe('windows', () => {
 
   it.each(
     problemCases(`
-{ from: 2200, to: 05:00 } → 4:23 from: must be a time of day; put the time in quotes, such as "22:00"
-{ from: 01:00, to: 5 } → 4:34 to: must be a time of day; put the time in quotes, such as "22:00"
-{ from: 5:00, to: 06:00 } → 4:23 from: "5:00" is not a time of day; write hours and minutes, such as "05:00"
-{ from: 01:00, to: 24:01 } → 4:34 to: "24:01" is not a time of day; write hours and minutes, such as "05:00"
-{ from: 24:00, to: 06:00 } → 4:23 from: "24:00" is only for the end; a window opens at "00:00" of the next day
-{ from: 01:00 } → 4:15 to: is missing; it must be text
+{ from: 2200, to: 05:00 } → 4:23: from: must be a time of day; put the time in quotes, such as "22:00"
+{ from: 01:00, to: 5 } → 4:34: to: must be a time of day; put the time in quotes, such as "22:00"
+{ from: 5:00, to: 06:00 } → 4:23: from: "5:00" is not a time of day; write hours and minutes, such as "05:00"
+{ from: 01:00, to: 24:01 } → 4:34: to: "24:01" is not a time of day; write hours and minutes, such as "05:00"
+{ from: 24:00, to: 06:00 } → 4:23: from: "24:00" is only for the end; a window opens at "00:00" of the next day
+{ from: 01:00 } → 4:15: to: is missing; it must be text
 { days: Mon, from: 01:00, to: 02:00 }
-  → 4:23 days: must be one of "mon", "tue", "wed", "thu", "fri", "sat", "sun"; did you mean "mon"?
+  → 4:23: days: must be one of "mon", "tue", "wed", "thu", "fri", "sat", "sun"; did you mean "mon"?
 { days: [mon, 2], from: 01:00, to: 02:00 }
-  → 4:29 days[1]: must be one of "mon", "tue", "wed", "thu", "fri", "sat", "sun", not a number
-{ days: [], from: 01:00, to: 02:00 } → 4:17 days: is an empty list; name the days, or remove the key for all
+  → 4:29: days[1]: must be one of "mon", "tue", "wed", "thu", "fri", "sat", "sun", not a number
+{ days: [], from: 01:00, to: 02:00 } → 4:17: days: is an empty list; name the days, or remove the key for all
 { from: 01:00, to: 02:00, timeZone: Collector }
-  → 4:51 timeZone: "Collector" is not an IANA time zone; did you mean "collector"?
+  → 4:51: timeZone: "Collector" is not an IANA time zone; did you mean "collector"?
 { from: 01:00, to: 02:00, timeZone: local }
-  → 4:51 timeZone: "local" is not an IANA time zone; write one such as Europe/Berlin, or collector
+  → 4:51: timeZone: "local" is not an IANA time zone; write one such as Europe/Berlin, or collector
 `),
   )('refuse %s', (window, problem) => {
     expect(problemsWithin('windows', window)).toEqual([problem]);
@@ -61,13 +61,13 @@ describe('windows', () => {
   it('ask for quotes where YAML 1.1, which the file may ask for, reads a time as a number', () => {
     const text = `%YAML 1.1\n---\n${withRollout('windows: [{ from: 22:00, to: "05:00" }]')}`;
     expect(problemsIn(text)).toEqual([
-      'config.yaml:6:23 rollouts[0].windows[0].from: must be a time of day; put the time in quotes, such as "22:00"',
+      'config.yaml:6:23: rollouts[0].windows[0].from: must be a time of day; put the time in quotes, such as "22:00"',
     ]);
   });
 
   it('leave the time zone of the schedule to real ones', () => {
     expect(problems('timeZone: collector')).toEqual([
-      'config.yaml:4:15 rollouts[0].timeZone: "collector" is not an IANA time zone; write one such as Europe/Berlin',
+      'config.yaml:4:15: rollouts[0].timeZone: "collector" is not an IANA time zone; write one such as Europe/Berlin',
     ]);
   });
 });
@@ -86,7 +86,7 @@ describe('a window that is too short for an upgrade', () => {
     '{ from: 01:00, to: 01:20 }, { from: 01:00, to: 02:00, timeZone: Asia/Tokyo }',
     '{ from: 01:00, to: 01:20 }, { from: 01:00, to: 02:00, timeZone: collector }',
   ])('is refused: %s', (windows) => {
-    expect(problems(withExpect(windows))).toEqual([`config.yaml:5:15 ${tooShort}`]);
+    expect(problems(withExpect(windows))).toEqual([`config.yaml:5:15: ${tooShort}`]);
   });
 
   it('is refused once for each', () => {
@@ -138,19 +138,19 @@ describe('freezes', () => {
 
   it.each(
     problemCases(`
-{ from: 2026-02-30, to: 2026-12-20 } → 4:23 from: "2026-02-30" is not in the calendar
-{ from: 2026-01-01, to: 2027-02-01T24:00 } → 4:39 to: "2027-02-01T24:00" is not in the calendar
+{ from: 2026-02-30, to: 2026-12-20 } → 4:23: from: "2026-02-30" is not in the calendar
+{ from: 2026-01-01, to: 2027-02-01T24:00 } → 4:39: to: "2027-02-01T24:00" is not in the calendar
 { from: 20.12.2026, to: 2027-01-04 }
-  → 4:23 from: "20.12.2026" is not a date; write one such as 2026-12-20, or 2026-12-20T18:00
+  → 4:23: from: "20.12.2026" is not a date; write one such as 2026-12-20, or 2026-12-20T18:00
 { from: 2026-12-20T00:00Z, to: 2027-01-04 }
-  → 4:23 from: "2026-12-20T00:00Z" is not a date; write one such as 2026-12-20, or 2026-12-20T18:00
-{ from: 20261220, to: 2027-01-04 } → 4:23 from: must be a date; put it in quotes, such as "2026-12-20"
+  → 4:23: from: "2026-12-20T00:00Z" is not a date; write one such as 2026-12-20, or 2026-12-20T18:00
+{ from: 20261220, to: 2027-01-04 } → 4:23: from: must be a date; put it in quotes, such as "2026-12-20"
 { from: 2026-12-20, to: 2026-12-20 }
-  → 4:39 to: must be after from; the freeze ends where the day or instant of to begins
+  → 4:39: to: must be after from; the freeze ends where the day or instant of to begins
 { from: 2026-12-20T10:00, to: 2026-12-20 09:59 }
-  → 4:45 to: must be after from; the freeze ends where the day or instant of to begins
-{ from: 2026-12-20 } → 4:15 to: is missing; it must be text
-{ from: 2026-12-20, to: 2027-01-04, reason: 5 } → 4:59 reason: must be text, not a number; put it in quotes
+  → 4:45: to: must be after from; the freeze ends where the day or instant of to begins
+{ from: 2026-12-20 } → 4:15: to: is missing; it must be text
+{ from: 2026-12-20, to: 2027-01-04, reason: 5 } → 4:59: reason: must be text, not a number; put it in quotes
 `),
   )('refuse %s', (freeze, problem) => {
     expect(problemsWithin('freezes', freeze)).toEqual([problem]);

@@ -44,44 +44,44 @@ describe('waves', () => {
 });
 
 const refused = problemCases(`
-{} → 4:32 0]: needs prometheus, webhook, dataFlow or search
-{ dataFlow: { atLeast: 70 } } → 4:55 0].dataFlow.atLeast: must be a percentage from 1% to 100%, such as 70%
+{} → 4:32: 0]: needs prometheus, webhook, dataFlow or search
+{ dataFlow: { atLeast: 70 } } → 4:55: 0].dataFlow.atLeast: must be a percentage from 1% to 100%, such as 70%
 { dataFlow: { atLeast: "0%" } }
-  → 4:55 0].dataFlow.atLeast: "0%" is not a share; it must be a percentage from 1% to 100%, such as 70%
+  → 4:55: 0].dataFlow.atLeast: "0%" is not a share; it must be a percentage from 1% to 100%, such as 70%
 { webhook: { url: http://h }, prometheus: { url: http://p, query: up, expect: "> 0" } }
-  → 4:34 0].webhook: prometheus and webhook are given; make two gates of them
+  → 4:34: 0].webhook: prometheus and webhook are given; make two gates of them
 { webhook: { url: http://h }, name: A }
-  → 4:68 0].name: must be 1 to 63 small letters, digits or "-", and start with a letter or digit
+  → 4:68: 0].name: must be 1 to 63 small letters, digits or "-", and start with a letter or digit
 { webhook: { url: http://h }, name: a }, { webhook: { url: http://h }, name: a }
-  → 4:109 1].name: another gate of the wave is called "a" already; names must be unique
+  → 4:109: 1].name: another gate of the wave is called "a" already; names must be unique
 { webhook: { url: http://h, query: up } }
-  → 4:60 0].webhook.query: unknown key "query", not known in this release; known here: url, every, urlFile, tokenFile, caFile
-{ webhook: {} } → 4:34 0].webhook: needs url or urlFile
-{ webhook: { url: here } } → 4:50 0].webhook.url: is not a URL; write one such as https://prometheus.example.com
-{ webhook: { url: "ftp://h" } } → 4:50 0].webhook.url: must start with https:// or http://
+  → 4:60: 0].webhook.query: unknown key "query", not known in this release; known here: url, every, urlFile, tokenFile, caFile
+{ webhook: {} } → 4:34: 0].webhook: needs url or urlFile
+{ webhook: { url: here } } → 4:50: 0].webhook.url: is not a URL; write one such as https://prometheus.example.com
+{ webhook: { url: "ftp://h" } } → 4:50: 0].webhook.url: must start with https:// or http://
 { webhook: { url: "http://u:hunter2@h" } }
-  → 4:50 0].webhook.url: must not contain a user name or password; use tokenFile
+  → 4:50: 0].webhook.url: must not contain a user name or password; use tokenFile
 { webhook: { url: "http://h/?a=1&sig=hunter2" } }
-  → 4:50 0].webhook.url: must not contain a query ("?…"); write the URL into a file, and name that as urlFile
+  → 4:50: 0].webhook.url: must not contain a query ("?…"); write the URL into a file, and name that as urlFile
 { webhook: { url: "http://h/", urlFile: url } }
-  → 4:72 0].webhook.urlFile: url and urlFile are given; keep one
-{ prometheus: { query: up, expect: "> 0" } } → 4:34 0].prometheus: needs url or urlFile
-{ webhook: { url: "http://h/#a" } } → 4:50 0].webhook.url: must not contain a fragment ("#…")
-{ webhook: { url: http://h, every: 1ms } } → 4:67 0].webhook.every: must be at least 100ms
-{ webhook: { url: http://h, tokenFile: "" } } → 4:71 0].webhook.tokenFile: is empty; name a file
+  → 4:72: 0].webhook.urlFile: url and urlFile are given; keep one
+{ prometheus: { query: up, expect: "> 0" } } → 4:34: 0].prometheus: needs url or urlFile
+{ webhook: { url: "http://h/#a" } } → 4:50: 0].webhook.url: must not contain a fragment ("#…")
+{ webhook: { url: http://h, every: 1ms } } → 4:67: 0].webhook.every: must be at least 100ms
+{ webhook: { url: http://h, tokenFile: "" } } → 4:71: 0].webhook.tokenFile: is empty; name a file
 { prometheus: { url: "http://p/?a=b", query: up, expect: "> 0" } }
-  → 4:53 0].prometheus.url: must not contain a query ("?…"); PromQL belongs in query
+  → 4:53: 0].prometheus.url: must not contain a query ("?…"); PromQL belongs in query
 { prometheus: { url: http://p, query: " ", expect: "> 0" } }
-  → 4:70 0].prometheus.query: is empty; write a PromQL query that gives one number
-{ prometheus: { url: http://p, query: up } } → 4:34 0].prometheus.expect: is missing; it must be text
+  → 4:70: 0].prometheus.query: is empty; write a PromQL query that gives one number
+{ prometheus: { url: http://p, query: up } } → 4:34: 0].prometheus.expect: is missing; it must be text
 { prometheus: { url: http://p, query: up, expect: 1 } }
-  → 4:82 0].prometheus.expect: must be text such as ">= 0.99"
+  → 4:82: 0].prometheus.expect: must be text such as ">= 0.99"
 { prometheus: { url: http://p, query: up, expect: "0.99" } }
-  → 4:82 0].prometheus.expect: "0.99" is not an expectation; write one of >= > <= < == != and a number, such as ">= 0.99"
+  → 4:82: 0].prometheus.expect: "0.99" is not an expectation; write one of >= > <= < == != and a number, such as ">= 0.99"
 { prometheus: { url: http://p, query: up, expect: "> 1e999" } }
-  → 4:82 0].prometheus.expect: "> 1e999" is not an expectation; write one of >= > <= < == != and a number, such as ">= 0.99"
+  → 4:82: 0].prometheus.expect: "> 1e999" is not an expectation; write one of >= > <= < == != and a number, such as ">= 0.99"
 { prometheus: { url: http://p, query: up, expect: "> 1", for: long } }
-  → 4:94 0].prometheus.for: "long" is not a duration; write one such as 250ms, 30s, 15m, 12h or 7d
+  → 4:94: 0].prometheus.for: "long" is not a duration; write one such as 250ms, 30s, 15m, 12h or 7d
 `);
 
 describe('gates', () => {

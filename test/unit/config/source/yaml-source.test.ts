@@ -29,9 +29,9 @@ describe('parseYaml', () => {
   });
 
   it.each([
-    ['a: 1\na: 2', '2:1 a: the key "a" is given twice, first on line 1; keep one'],
-    ['{ a: 1, "a": 2 }', '1:9 a: the key "a" is given twice, first on line 1; keep one'],
-    ['a:\n  __proto__: { b: 1 }', '2:3 __proto__: the key "__proto__" is not allowed; remove it'],
+    ['a: 1\na: 2', '2:1: a: the key "a" is given twice, first on line 1; keep one'],
+    ['{ a: 1, "a": 2 }', '1:9: a: the key "a" is given twice, first on line 1; keep one'],
+    ['a:\n  __proto__: { b: 1 }', '2:3: __proto__: the key "__proto__" is not allowed; remove it'],
     ['a: &x { b: 1 }\nc:\n  <<: *x', '3:3: merge keys (<<) are not supported; write the keys out'],
     ['a: *b', '1:4: this alias (*…) has no anchor (&…) before it; a text that starts with "*"'],
     ['schedule: */15 * * * *', '1:16: not valid YAML: Unexpected alias at node end'],
