@@ -47,6 +47,9 @@ describe('the package', () => {
     for (const path of [
       'dist/main.js',
       'dist/upwave.1',
+      'dist/upwave-docs.7',
+      'dist/docs/guides/pictures/slots.svg',
+      'dist/docs/page/docs.js',
       'config/minimal.yaml',
       'deploy/prometheus/rules.yml',
     ])

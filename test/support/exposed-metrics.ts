@@ -9,6 +9,7 @@ export async function exposeEverything(): Promise<string> {
   const policy = 'production';
   const metrics = makeMetrics({
     version: '1.2.3',
+    publicUrl: 'https://upwave.example.com',
     installation: 'one',
     account: 'eu',
     policies: [policy],

@@ -12,6 +12,7 @@ export function startFakeAdminApi(
     token: undefined,
     tokens: [],
     trustedProxy: undefined,
+    docs: 'token',
     operations,
     metrics: { expose: async () => ({ contentType: 'text/plain', body: '' }) },
     readiness: async () => ({ redis: { ok: true, reason: 'answers' } }),

@@ -24,6 +24,9 @@ function Page() {
         <h1>
           <a href={linkTo.overview}>upwave</a> <small>{document.documentElement.dataset['version']}</small>
         </h1>
+        <a class="guides" href="/docs">
+          guides
+        </a>
         <ConnectionNote />
       </header>
       <main tabIndex={-1} class={isStale.value ? 'stale' : undefined}>
