@@ -1,10 +1,10 @@
-import { sectionText, type TextStyle } from '../docs/guide-text.ts';
+import { blocksText } from '../docs/guide-text.ts';
 import { loadGuides } from '../docs/load-guides.ts';
 import { roff } from './shell/roff.ts';
 import { readVersion } from './shell/version.ts';
 
 // `man` indents text by seven columns of eighty.
-const style: TextStyle = { columns: 72, paint: (_format, text) => text };
+const style = { columns: 72, paint: (_format: string, text: string) => text };
 
 /** The manual page with all guides (`man upwave-docs`): the build writes it. @returns roff */
 export function docsManPage(): string {
@@ -16,7 +16,7 @@ export function docsManPage(): string {
     ...guides.flatMap((guide) =>
       guide.sections.flatMap(({ title, depth, body }) => [
         `${depth === 1 ? '.SH' : '.SS'} ${roff(title)}`,
-        ...literal(sectionText(body, { guide, guides }, style)),
+        ...literal(blocksText(body, { ...style, guide, guides })),
       ]),
     ),
     '',

@@ -1,12 +1,12 @@
-import { guideText, type TextStyle } from '../../docs/guide-text.ts';
+import { guideText, type TextPlace } from '../../docs/guide-text.ts';
 import { findSection, type Guide, loadGuides, type Section } from '../../docs/load-guides.ts';
 
 /** A guide or a section of it, by words such as `redis`, `redis back-up-redis`, `alerts#UpwaveNoProgress` or `UpwaveNoProgress`. */
-export function findHelpTopic(words: readonly string[], style: TextStyle) {
+export function findHelpTopic(words: readonly string[], style: Pick<TextPlace, 'columns' | 'paint'>) {
   const guides = loadGuides();
   const found = findTopic(words, guides);
   if (found === undefined) return undefined;
-  return { text: () => guideText(found.sections, { guide: found.guide, guides }, style) };
+  return { text: () => guideText(found.sections, { ...style, guide: found.guide, guides }) };
 }
 
 interface Topic {
