@@ -2,21 +2,25 @@
 import { chmodSync, cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { docsManPage } from './dist/cli/docs-man-page.js';
 import { manPage } from './dist/cli/man-page.js';
 import { adminApi } from './dist/contract/admin/api.js';
 
 // Files that the program reads as they are, each beside the module that reads it.
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' });
-for (const file of files.filter((name) => /\.(css|html|lua)$/.test(name)))
+for (const file of files.filter((name) => /\.(css|html|lua)$|^docs\Wguides\W.*\.\w+$/.test(name)))
   cpSync(join('src', file), join('dist', file));
 
-// The page's script. It knows methods and paths of our own API as data: with its schemas it would be five times as large.
+// The scripts of the page and of the guides. The page knows methods and paths of our own API as data: with its schemas it would be five times as large.
 const operationRoutes = Object.fromEntries(
   adminApi.map(({ name, method, path }) => [name, { method, path }]),
 );
 await build({
-  entryPoints: ['src/admin-api/page/main.tsx'],
-  outfile: 'dist/admin-api/page/page.js',
+  entryPoints: {
+    'admin-api/page/page': 'src/admin-api/page/main.tsx',
+    'docs/page/docs': 'src/docs/page/docs.ts',
+  },
+  outdir: 'dist',
   bundle: true,
   minify: true,
   jsx: 'automatic',
@@ -28,6 +32,7 @@ await build({
   logLevel: 'warning',
 });
 
-// `npm install -g` links both: the manual page beside those of the system, the program into the PATH.
+// `npm install -g` links them: the manual pages beside those of the system, the program into the PATH.
 writeFileSync('dist/upwave.1', manPage());
+writeFileSync('dist/upwave-docs.7', docsManPage());
 chmodSync('dist/main.js', 0o755);

@@ -1,6 +1,7 @@
 import { assertNever } from '../base/assert.ts';
 import type { Clock } from '../base/time.ts';
 import { adminApi, adminApiPath } from '../contract/admin/api.ts';
+import { makeDocsDocuments } from '../docs/docs-documents.ts';
 import type { ConnectionLimits } from '../http/limit-connections.ts';
 import {
   type HttpAnswer,
@@ -10,11 +11,13 @@ import {
   type RequestFailure,
 } from '../http/operation-handlers.ts';
 import { startHttpServer } from '../http/server.ts';
+import { chartStyle } from '../rollout/charts/chart-style.ts';
 import { makeAccess, makeMayRead } from './access/access.ts';
 import { AdminFault, faultAnswer } from './access/admin-fault.ts';
 import { type Caller, type CallersParts, makeCallers } from './access/identify-callers.ts';
 import { type AskOperationsParts, makeAskOperations } from './handlers/ask-operations.ts';
 import { type DaemonPagesParts, mountDaemonPages } from './handlers/daemon-pages.ts';
+import { lockedGuide, mountDocs } from './handlers/docs-pages.ts';
 import { makeHoldHandlers } from './handlers/hold-handlers.ts';
 import { makeLiveStream } from './handlers/live-stream.ts';
 import { makeConfigHandlers, makePolicyHandlers, readPolicies } from './handlers/policy-handlers.ts';
@@ -51,6 +54,7 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
   const access = makeAccess({ callers, clock: parts.clock });
   const callerOf = new WeakMap<HttpRequest, Caller>();
   const ask = makeAskOperations(parts);
+  const docs = makeDocsDocuments({ version: parts.version, style: chartStyle });
   const stream = makeLiveStream(ask, () => readPolicies(ask), parts.clock);
   const server = await startHttpServer({
     host: parts.host,
@@ -59,6 +63,7 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
     connections: parts.connections,
     operations: [
       ...mountDaemonPages({ ...parts, stream, mayRead: makeMayRead(callers) }),
+      ...mountDocs(docs),
       ...mountOperations(adminApi, {
         prefix: adminApiPath,
         handlers: {
@@ -72,7 +77,7 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
     ],
     around: async (request, next) => {
       const judged = access(request);
-      if ('refusal' in judged) return withSecurityHeaders(judged.refusal);
+      if ('refusal' in judged) return withSecurityHeaders(lockedGuide(docs, request, judged.refusal));
       callerOf.set(request, judged.caller);
       return withSecurityHeaders(await next());
     },

@@ -36,3 +36,16 @@ export function cutText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   return text.slice(0, lengthMax).replace(/[\ud800-\udbff]$/, '');
 }
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** A text as HTML, also within an attribute. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}

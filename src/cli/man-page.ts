@@ -4,6 +4,7 @@ import { makeProgram } from './program.ts';
 import { makeSafeStreams } from './shell/console-output.ts';
 import { exitCodes } from './shell/exit-codes.ts';
 import { commandsOf, type NamedCommand } from './shell/program-help.ts';
+import { roff } from './shell/roff.ts';
 import { readVersion } from './shell/version.ts';
 
 /** The manual page (`man upwave`), made from the definitions of the commands: the build writes it. @returns roff */
@@ -24,6 +25,8 @@ export function manPage(): string {
     ...Object.entries(exitCodes).flatMap(([name, code]) => ['.TP', `.B ${code}`, roff(stateText(name))]),
     '.SH ENVIRONMENT',
     ...environment.flatMap(([name, words]) => ['.TP', `.B ${name}`, roff(words)]),
+    '.SH SEE ALSO',
+    '.BR upwave\\-docs (7)',
     '',
   ].join('\n');
 }
@@ -55,13 +58,4 @@ function argumentText(argument: Command['registeredArguments'][number]): string 
 
 function optionLines({ flags, description }: Option): readonly string[] {
   return ['.TP', `.B ${roff(flags)}`, roff(description)];
-}
-
-/** Escapes text for roff, which interprets backslashes, hyphens, and control characters at the start of a line. */
-function roff(text: string): string {
-  const escaped = text
-    .replaceAll('\\', '\\e')
-    .replaceAll('-', '\\-')
-    .replaceAll(/\s*\n\s*/g, ' ');
-  return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped;
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { toPrintable } from '../base/safe-text.ts';
+import { addHelpProgram } from './help/help-program.ts';
 import { addHistoryProgram } from './history/history-program.ts';
 import { addCollectorsProgram } from './inventory/collectors-program.ts';
 import { addSourcesProgram } from './inventory/sources-program.ts';
@@ -137,4 +138,5 @@ function addGroups(program: Command, run: CommandRunner): void {
   addStateProgram(program, run);
   addNotifyProgram(program, run);
   addCompletionProgram(program, run);
+  addHelpProgram(program, run);
 }

@@ -105,6 +105,8 @@ export interface HttpConfig {
   readonly token: Secret | undefined;
   /** Where people reach the page, without a trailing slash; undefined: messages have no link. */
   readonly publicUrl?: string | undefined;
+  /** Whether the guides need a token where one is set. */
+  readonly docs: 'public' | 'token';
   readonly tokens: readonly NamedToken[];
   readonly trustedProxy: TrustedProxy | undefined;
 }

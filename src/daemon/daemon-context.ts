@@ -67,6 +67,7 @@ export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbac
   let isCut = false;
   const metrics = makeMetrics({
     version: parts.version,
+    publicUrl: config.http.publicUrl,
     installation: config.installation,
     account: config.account,
     showsProcess: parts.isFirst,

@@ -106,11 +106,12 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   };
 }
 
-function callersOf({ token, tokens, trustedProxy }: AccessConfig): CallersParts {
+function callersOf({ token, tokens, trustedProxy, docs }: AccessConfig): CallersParts {
   return {
     token: token?.reveal(),
     tokens: tokens.map((each) => ({ ...each, token: each.token.reveal() })),
     trustedProxy,
+    docs,
   };
 }
 

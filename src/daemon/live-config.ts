@@ -11,7 +11,7 @@ import type { Policy } from '../rollout/model/policy.ts';
 import type { Receiver } from '../rollout/model/receiver.ts';
 
 /** Who may use the daemon's API. */
-export type AccessConfig = Pick<HttpConfig, 'token' | 'tokens' | 'trustedProxy'>;
+export type AccessConfig = Pick<HttpConfig, 'token' | 'tokens' | 'trustedProxy' | 'docs'>;
 
 /** What a reload takes from the config file. */
 export interface NextLiveConfig extends NextConfig {
@@ -77,7 +77,7 @@ function hashOf(baseUrl: string, policy: Policy): string {
 }
 
 /** Keys outside of `rollouts` that a reload applies. All others need a restart. */
-const liveKeys: readonly string[] = ['notify', 'http.token', 'http.tokens', 'http.trustedProxy'];
+const liveKeys: readonly string[] = ['notify', 'http.token', 'http.tokens', 'http.trustedProxy', 'http.docs'];
 
 /** Keys outside of `rollouts` that differ between two configs. */
 function changedKeys(running: AccountConfig, next: AccountConfig): readonly string[] {
@@ -138,14 +138,14 @@ export function readNextConfig(
     const next = nextOf(running.account, accounts, readConfig());
     if (next === undefined) return { kind: 'wrong', reason: otherAccounts };
     const { rollouts, notify: receivers } = next;
-    const { token, tokens, trustedProxy } = next.http;
+    const { token, tokens, trustedProxy, docs } = next.http;
     const changed = changedKeys(running, next);
     return {
       kind: 'read',
       next: {
         rollouts,
         receivers,
-        access: { token, tokens, trustedProxy },
+        access: { token, tokens, trustedProxy, docs },
         own: nameConfigs(running.service.baseUrl, rollouts),
         settings: changed.filter((key) => liveKeys.includes(key)),
         needsRestart: changed.filter((key) => !liveKeys.includes(key)),

@@ -13,6 +13,8 @@ export type Metrics = ReturnType<typeof makeMetrics>;
 export interface MetricsParts {
   /** The version of this program. */
   readonly version: string;
+  /** Where people reach this daemon; undefined: the metrics do not show it. */
+  readonly publicUrl?: string | undefined;
   /** A label on every series, so that one Prometheus can distinguish several installations; undefined: no such label. */
   readonly installation: string | undefined;
   /** A label on the series of one of several accounts; undefined: no such label. */
@@ -52,7 +54,7 @@ export function makeMetrics(parts: MetricsParts) {
   };
   registry.setDefaultLabels(labels);
   const series = makeSeries(registry);
-  if (parts.showsProcess) showProcess(registry, series, parts.version);
+  if (parts.showsProcess) showProcess(registry, series, parts);
   const { startAtZero, countEvent } = makeUpgradeMetrics(series);
   const { begin, forget, configRead, ...config } = makeConfigMetrics(series, parts);
   const { apiAnswered, budgetTaken, serviceJudged, ...api } = makeApiMetrics(series);
@@ -92,10 +94,17 @@ export function makeMetrics(parts: MetricsParts) {
   };
 }
 
-function showProcess(registry: Registry, series: ReturnType<typeof makeSeries>, version: string): void {
+function showProcess(
+  registry: Registry,
+  series: ReturnType<typeof makeSeries>,
+  { version, publicUrl }: MetricsParts,
+): void {
   series
     .gauge('build_info', 'Always 1. The label has the version of this daemon.', ['version'])
     .set({ version }, 1);
+  const help =
+    'Always 1. The label has `http.publicUrl`, below which `/docs/` has the guides. Absent without it.';
+  if (publicUrl !== undefined) series.gauge('docs_info', help, ['url']).set({ url: publicUrl }, 1);
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagEveryMs });
   for (const name of misnamedDefaults) registry.removeSingleMetric(name);
 }

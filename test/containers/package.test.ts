@@ -47,6 +47,9 @@ describe('the package', () => {
     for (const path of [
       'dist/main.js',
       'dist/upwave.1',
+      'dist/upwave-docs.7',
+      'dist/docs/guides/pictures/slots.svg',
+      'dist/docs/page/docs.js',
       'config/minimal.yaml',
       'deploy/prometheus/rules.yml',
     ])
@@ -58,9 +61,11 @@ describe('the package', () => {
     ).toEqual([]);
   });
 
-  it('puts upwave on the PATH, with its manual page', async () => {
+  it('puts upwave on the PATH, with its manual pages and guides', async () => {
     expect((await upwave('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-    expect((await stat(join(folder, 'share/man/man1/upwave.1'))).size).toBeGreaterThan(1_000);
+    for (const page of ['man1/upwave.1', 'man7/upwave-docs.7'])
+      expect((await stat(join(folder, 'share/man', page))).size).toBeGreaterThan(1_000);
+    expect((await upwave('help', 'UpwaveNoProgress')).stdout).toMatch(/^UpwaveNoProgress\n/);
   });
 
   it('brings the dependencies that the lock-file names, so that it installs without a registry', async () => {

@@ -33,12 +33,12 @@ export function configReference(): string {
     const known = pathOfKeys.get(sameKeys);
     const about = node.description === undefined ? [] : [node.description, ''];
     if (known !== undefined) {
-      groups.push(`### \`${path}\`\n`, ...about, `The keys are those of \`${known}\`.\n`);
+      groups.push(`## \`${path}\`\n`, ...about, `The keys are those of \`${known}\`.\n`);
       return;
     }
     pathOfKeys.set(sameKeys, path);
     const entries = keys.map(([key, child]) => entryOf(key, child, node.required?.includes(key) ?? false));
-    groups.push(path === '' ? '### The file\n' : `### \`${path}\`\n`, ...about, ...entries, '');
+    groups.push(path === '' ? '## The file\n' : `## \`${path}\`\n`, ...about, ...entries, '');
     for (const [key, child] of keys) {
       const childPath = path === '' ? key : `${path}.${key}`;
       for (const form of formsOf(child)) {

@@ -1,6 +1,9 @@
 import { exposeEverything } from '../support/exposed-metrics.ts';
+import { alertsGuide } from './alerts-reference.ts';
+import { commandsReference } from './commands-reference.ts';
 import { configReference } from './config-reference.ts';
 import { textOf } from './documents.ts';
+import { httpReference } from './http-reference.ts';
 import { configJsonSchema } from './json-schema.ts';
 import { metricsReference } from './metrics-reference.ts';
 
@@ -8,13 +11,22 @@ import { metricsReference } from './metrics-reference.ts';
 export async function generatedFiles(): Promise<readonly { readonly path: string; readonly text: string }[]> {
   return [
     { path: 'config/upwave.schema.json', text: `${JSON.stringify(configJsonSchema(), null, 2)}\n` },
-    { path: 'config/README.md', text: withPart('config/README.md', configReference()) },
     { path: 'deploy/kubernetes/prometheusrule.yaml', text: prometheusRule() },
     {
-      path: 'deploy/README.md',
-      text: withPart('deploy/README.md', metricsReference(await exposeEverything())),
+      path: guide('alerts'),
+      text: alertsGuide(textOf(guide('alerts')), textOf('deploy/prometheus/rules.yml')),
     },
+    guideWithPart('commands', commandsReference()),
+    guideWithPart('config-reference', configReference()),
+    guideWithPart('http-api', httpReference()),
+    guideWithPart('metrics', metricsReference(await exposeEverything())),
   ];
+}
+
+const guide = (name: string) => `src/docs/guides/${name}.md`;
+
+function guideWithPart(name: string, part: string) {
+  return { path: guide(name), text: withPart(guide(name), part) };
 }
 
 /** The rules as the Prometheus Operator takes them. */

@@ -2,9 +2,11 @@ import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { guideGroups } from '../../src/docs/guide-list.ts';
 import { anchorOf, filesBelow, headingsOf, proseOf, textOf } from './documents.ts';
 
 const decisions = 'src/decisions';
+const guides = 'src/docs/guides';
 const documents = filesBelow('', /\.md$/);
 const links = documents.flatMap((document) =>
   [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => ({ document, target })),
@@ -23,6 +25,26 @@ describe('links between the documents', () => {
       .map(({ target }) => target);
     const pages = documents.filter((path) => path.startsWith(`${decisions}/0`));
     expect(listed.map((target) => `${decisions}/${target}`)).toEqual(pages.toSorted());
+  });
+});
+
+describe('the guides that the program has', () => {
+  const files = filesBelow(guides, /\.md$/);
+
+  it('are all in its list, and in the lists of the folders that they are about', () => {
+    const listed = guideGroups.flatMap((group) => group.guides.map(({ name }) => `${guides}/${name}.md`));
+    expect(listed.toSorted()).toEqual(files.toSorted());
+    const linked = links
+      .filter(({ document }) => ['config/README.md', 'deploy/README.md'].includes(document))
+      .map(({ document, target }) => posix.join(posix.dirname(document), target));
+    expect(files.filter((file) => !linked.includes(file))).toEqual([]);
+  });
+
+  it.each(files)('begin with one title, and no heading twice: %s', (file) => {
+    expect(textOf(file)).toMatch(/^# \S/);
+    expect(proseOf(file).match(/^# /gm)).toHaveLength(1);
+    const anchors = headingsOf(file).map(anchorOf);
+    expect(new Set(anchors).size).toBe(anchors.length);
   });
 });
 

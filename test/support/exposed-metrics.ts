@@ -24,6 +24,7 @@ export function someMetrics(parts: Partial<MetricsParts> = {}) {
 export async function exposeEverything(): Promise<string> {
   const policy = 'production';
   const metrics = someMetrics({
+    publicUrl: 'https://upwave.example.com',
     installation: 'one',
     account: 'eu',
     sharedState: async () => ({

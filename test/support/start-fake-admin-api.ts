@@ -12,6 +12,7 @@ export function startFakeAdminApi(
     token: undefined,
     tokens: [],
     trustedProxy: undefined,
+    docs: 'token',
     operations,
     connections: null,
     isUnavailable: () => false,

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { isLoopbackAddress, isLoopbackHost } from '../../base/loopback.ts';
 import type { Clock } from '../../base/time.ts';
+import { isDocsPath } from '../../docs/docs-paths.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/operation-handlers.ts';
 import { faultAnswer } from './admin-fault.ts';
 import { bearerOf, type Caller, type Callers } from './identify-callers.ts';
@@ -22,7 +23,8 @@ export function makeAccess(parts: { readonly callers: Callers; readonly clock: C
   return (request) => {
     const known = callers.identify(request);
     const hasTokens = callers.hasTokens();
-    const isOpen = hasTokens && openPaths.includes(request.path);
+    const isPublicGuide = callers.docs() === 'public' && isDocsPath(request.path);
+    const isOpen = hasTokens && (openPaths.includes(request.path) || isPublicGuide);
     const refusalOf = hasTokens ? strangerRefusal : localRefusal;
     const refusal = known === undefined && !isOpen ? refusalOf(request) : undefined;
     const caller = known ?? { name: null, role: 'operator' };

@@ -30,21 +30,28 @@ export interface CallersParts {
   readonly token: string | undefined;
   readonly tokens: readonly NamedToken[];
   readonly trustedProxy: TrustedProxy | undefined;
+  /** Whether the guides need a token, as other reads do, where one is set. */
+  readonly docs: DocsAccess;
 }
+
+export type DocsAccess = 'public' | 'token';
 
 export type Callers = ReturnType<typeof makeCallers>;
 
 /** Identifies callers. */
 export function makeCallers(parts: CallersParts) {
   let known = knownCallers(parts);
+  let { docs } = parts;
   return {
     /** The user that a trusted proxy names, else the owner of the bearer token; undefined: neither is known. */
     identify: (request: HttpRequest) => known.identify(request),
     /** Where no token is set, this machine may connect without one. */
     hasTokens: () => known.hasTokens,
+    docs: () => docs,
     /** Replaces the known callers. */
     replace: (next: CallersParts): void => {
       known = knownCallers(next);
+      docs = next.docs;
     },
   };
 }

@@ -40,7 +40,8 @@ function Page() {
           </a>{' '}
           <a href={linkTo.activity()} aria-current={route.value.view === 'activity' ? 'page' : undefined}>
             Activity
-          </a>
+          </a>{' '}
+          <a href="/docs">Guides</a>
         </nav>
         <ConnectionNote />
       </header>

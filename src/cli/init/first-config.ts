@@ -10,7 +10,7 @@ export function firstConfig({
   readonly keyFile: string;
 }): string {
   return `# The config of upwave. \`upwave config check\` finds mistakes, \`upwave plan\` shows what would happen.
-# Every key is described in config/README.md of the package.
+# Every key: upwave help config-reference
 service:
   baseUrl: ${JSON.stringify(baseUrl)}
   accessId: ${JSON.stringify(accessId)}

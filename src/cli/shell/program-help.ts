@@ -58,27 +58,11 @@ const serviceEnvironment = [
   'and the variables that the config names',
 ];
 
-/** Adds examples, environment and exit codes to the help of each command, and `help` for commands of several words. */
+/** Adds examples, environment and exit codes to the help of each command. */
 export function completeHelp(program: Command): void {
   for (const { command, words } of commandsOf(program)) {
     command.addHelpText('after', () => afterHelp(command, words));
   }
-  program
-    .helpCommand(false)
-    .command('help')
-    .helpGroup('Other:')
-    .argument('[command...]', 'the words of a command, such as `config check`')
-    .description('show the help of a command')
-    .action((words: readonly string[]) => {
-      let found = program;
-      for (const word of words) {
-        const next = found.commands.find((each) => each.name() === word || each.aliases().includes(word));
-        if (next === undefined)
-          program.error(`error: unknown command '${words.join(' ')}'`, { code: 'commander.unknownCommand' });
-        found = next;
-      }
-      found.help();
-    });
 }
 
 export interface NamedCommand {

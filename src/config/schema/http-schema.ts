@@ -91,6 +91,12 @@ export const HttpSchema = z
       .transform((url) => url.replace(/\/+$/, ''))
       .exactOptional()
       .describe('The address at which people reach the page. Notifications link to it.'),
+    docs: z
+      .enum(['public', 'token'])
+      .default('token')
+      .describe(
+        'Who may read the guides at /docs/. token: callers who may read the state. public: everyone who reaches the daemon.',
+      ),
     tokens: z
       .array(NamedTokenSchema)
       .max(tokensMax)

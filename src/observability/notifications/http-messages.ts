@@ -41,7 +41,7 @@ function sign(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('hex');
 }
 
-function slackText({ title, cause, numbers, causes, commands, link }: WrittenNotice): string {
+function slackText({ title, cause, numbers, causes, commands, ...links }: WrittenNotice): string {
   const escaped = (text: string) =>
     text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return [
@@ -49,16 +49,21 @@ function slackText({ title, cause, numbers, causes, commands, link }: WrittenNot
     ...[cause, numbers].filter((text) => text !== '').map(escaped),
     ...causes.map((each) => `• ${escaped(each)}`),
     ...commands.map((command) => `\`${escaped(command)}\``),
-    ...(link === undefined ? [] : [`<${link}|Open the page>`]),
+    ...linksOf(links).map(({ text, href }) => `<${href}|${text}>`),
   ].join('\n');
 }
 
-function teamsCard({ title, cause, numbers, causes, commands, link }: WrittenNotice): object {
+function teamsCard({ title, cause, numbers, causes, commands, ...links }: WrittenNotice): object {
   // Text blocks interpret Markdown, which machine names must not be. Text runs are shown verbatim.
   const block = (text: string, style: object = {}) => ({
     type: 'RichTextBlock',
     inlines: [{ type: 'TextRun', text, ...style }],
   });
+  const actions = linksOf(links).map(({ text, href }) => ({
+    type: 'Action.OpenUrl',
+    title: text,
+    url: href,
+  }));
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
@@ -68,9 +73,7 @@ function teamsCard({ title, cause, numbers, causes, commands, link }: WrittenNot
       ...[cause, numbers, ...causes].filter((text) => text !== '').map((text) => block(text)),
       ...commands.map((command) => block(command, { fontType: 'Monospace' })),
     ],
-    ...(link === undefined
-      ? {}
-      : { actions: [{ type: 'Action.OpenUrl', title: 'Open the page', url: link }] }),
+    ...(actions.length === 0 ? {} : { actions }),
   };
   const contentType = 'application/vnd.microsoft.card.adaptive';
   return { type: 'message', attachments: [{ contentType, content }] };
@@ -83,14 +86,14 @@ const dedupKeyLengthMax = 255;
 /** An incident is triggered and resolved under one key. Other messages are change events, which page nobody. */
 function pagerDutyEvent(
   { url, routingKey }: Extract<HttpPlace, { kind: 'pagerDuty' }>,
-  { notice, title, cause, numbers, causes, commands, link, installation }: WrittenNotice,
+  { notice, title, cause, numbers, causes, commands, installation, ...others }: WrittenNotice,
 ): HttpMessage {
   const isChange = notice.phase === 'once';
   const summary = (cause === '' ? title : `${title}: ${cause}`).slice(0, summaryLengthMax);
   const source = installation ?? 'upwave';
   const timestamp = new Date(notice.at).toISOString();
   const custom_details = { policy: notice.policy, numbers, causes, commands };
-  const links = link === undefined ? [] : [{ href: link, text: 'Open the page' }];
+  const links = linksOf(others);
   const event = isChange
     ? { payload: { summary, source, timestamp, custom_details }, links }
     : {
@@ -110,13 +113,20 @@ function pagerDutyEvent(
   return { url: `${url}${path}`, body, headers: {} };
 }
 
+function linksOf({ link, guide }: Pick<WrittenNotice, 'link' | 'guide'>) {
+  return [
+    ...(link === undefined ? [] : [{ href: link, text: 'Open the page' }]),
+    ...(guide === undefined ? [] : [{ href: guide, text: 'What to do' }]),
+  ];
+}
+
 function plainBody(written: WrittenNotice): object {
-  const { notice, installation, title, cause, numbers, causes, commands, link } = written;
+  const { notice, installation, title, cause, numbers, causes, commands, link, guide } = written;
   const { id, incident, phase, at, policy, details, figures } = notice;
   const text = { title, cause, numbers, causes };
   return {
     ...{ id, incident, phase, event: details.event, at: new Date(at).toISOString() },
     ...{ installation: installation ?? null, policy, needsPerson: phase === 'raised' },
-    ...{ details, figures, commands, link: link ?? null, text },
+    ...{ details, figures, commands, link: link ?? null, guide: guide ?? null, text },
   };
 }

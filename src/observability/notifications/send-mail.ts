@@ -47,13 +47,13 @@ export async function sendMail(
   }
 }
 
-function mailText({ title, cause, numbers, causes, commands, link }: WrittenNotice): string {
+function mailText({ title, cause, numbers, causes, commands, link, guide }: WrittenNotice): string {
   const blocks = [
     [title],
     [cause, numbers].filter((text) => text !== ''),
     causes.map((each) => `- ${each}`),
     commands.map((command) => `    ${command}`),
-    link === undefined ? [] : [link],
+    [...(link === undefined ? [] : [link]), ...(guide === undefined ? [] : [`What to do: ${guide}`])],
   ];
   return `${blocks
     .filter((lines) => lines.length > 0)

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { HeadlineKind } from '../../base/vocabulary.ts';
 import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import type { RolloutState } from './rollout.ts';
 
@@ -24,7 +25,8 @@ export const usualNoticeEvents = noticeEvents.filter(
 export type IncidentDetails =
   /** `wave`: null for the plan. */
   | { readonly event: 'approvalNeeded'; readonly wave: string | null }
-  | { readonly event: 'held'; readonly reason: string }
+  /** `headline`: why it needs a person; absent in a record of an older version. */
+  | { readonly event: 'held'; readonly reason: string; readonly headline?: HeadlineKind }
   | {
       readonly event: 'stratumHeld';
       readonly label: string;

@@ -131,7 +131,7 @@ function openOf(
     // For another account or a newer version, the blockers contain the reason.
     const why = headline.kind === 'held' ? reason : (status.blockers[0]?.reason ?? reason);
     const incident = `${id}/${headline.kind}/${hold ?? 0}`;
-    open.push({ incident, details: { event: 'held', reason: why } });
+    open.push({ incident, details: { event: 'held', reason: why, headline: headline.kind } });
   }
   open.push(...heldStrataOf(status));
   const { mark, at: since } = at.progress;

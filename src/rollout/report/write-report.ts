@@ -1,4 +1,4 @@
-import { toOneLine } from '../../base/safe-text.ts';
+import { escapeHtml, toOneLine } from '../../base/safe-text.ts';
 import type { ChartElement } from '../charts/chart-element.ts';
 import { chartStyle } from '../charts/chart-style.ts';
 import type { Block, ReportDocument } from './report-document.ts';
@@ -29,11 +29,11 @@ function writeHtml({ title, blocks }: ReportDocument): string {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title>
+<title>${escapeText(title)}</title>
 <style>${style}</style>
 </head>
 <body>
-<h1>${escapeHtml(title)}</h1>
+<h1>${escapeText(title)}</h1>
 ${blocks.map(htmlOf).join('\n')}
 </body>
 </html>
@@ -43,14 +43,14 @@ ${blocks.map(htmlOf).join('\n')}
 function htmlOf(block: Block): string {
   switch (block.kind) {
     case 'heading':
-      return `<h2>${escapeHtml(block.text)}</h2>`;
+      return `<h2>${escapeText(block.text)}</h2>`;
     case 'text':
-      return `<p>${escapeHtml(block.text)}</p>`;
+      return `<p>${escapeText(block.text)}</p>`;
     case 'chart':
       return elementOf(block.chart);
     case 'table': {
       const cells = (tag: 'th' | 'td', row: readonly string[]) =>
-        `<tr>${row.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`;
+        `<tr>${row.map((cell) => `<${tag}>${escapeText(cell)}</${tag}>`).join('')}</tr>`;
       const head = block.columns.every((column) => column === '')
         ? ''
         : `<thead>${cells('th', block.columns)}</thead>`;
@@ -63,22 +63,15 @@ function htmlOf(block: Block): string {
 }
 
 function elementOf({ tag, attributes, children }: ChartElement): string {
-  const named = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeHtml(String(value))}"`);
-  const within = children.map((child) => (typeof child === 'string' ? escapeHtml(child) : elementOf(child)));
+  const named = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeText(String(value))}"`);
+  const within = children.map((child) => (typeof child === 'string' ? escapeText(child) : elementOf(child)));
   // The escaping cuts the blanks at both ends of a text.
   return `<${tag}${named.join('')}>${within.join(' ')}</${tag}>`;
 }
 
 /** Names and reasons are untrusted: line breaks and invisible characters are removed, too. */
-function escapeHtml(text: string): string {
-  const entities: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  };
-  return toOneLine(text).replace(/[&<>"']/g, (character) => entities[character] ?? character);
+function escapeText(text: string): string {
+  return escapeHtml(toOneLine(text));
 }
 
 /** Leaves out the charts, whose figures are in the tables. */

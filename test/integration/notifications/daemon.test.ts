@@ -70,6 +70,7 @@ describe('the notifications of daemons', () => {
         'upwave rollback night',
       ],
       link: `https://upwave.example.com/#/rollouts/${rolloutId}`,
+      guide: 'https://upwave.example.com/docs/alerts#UpwaveRolloutHeld',
       text: { title: 'night: held', causes: ['2 failed: permission denied'] },
     });
     for (const { headers, text } of posts('hook')) {

@@ -43,6 +43,47 @@ describe('help', () => {
   });
 });
 
+describe('help for a guide', () => {
+  it('lists the guides, and prints one for a terminal', async () => {
+    const { out } = await callUpwave('help');
+    expect(out).toContain('\nGuides (upwave help GUIDE prints one, and the daemon serves them at /docs/):\n');
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    const redis = await callUpwave('help', 'redis');
+    expect(redis).toMatchObject({ code: exitCodes.done, err: '' });
+    expect(redis.out).toMatch(/^Run Redis for upwave\n=+\n/);
+    expect(redis.out).toContain('    ACL SETUSER upwave reset on >CHANGE_ME');
+  });
+
+  it.each([['UpwaveNoProgress'], ['alerts', 'UpwaveNoProgress'], ['alerts#upwavenoprogress']])(
+    'prints one section: %s %s',
+    async (...words) => {
+      const { code, out } = await callUpwave('help', ...words);
+      expect([code, out.startsWith('UpwaveNoProgress\n---')]).toEqual([exitCodes.done, true]);
+      expect(out).not.toContain('UpwaveGateUnanswered');
+    },
+  );
+
+  it('is shown below the help of a command of the same name', async () => {
+    const { out } = await callUpwave('help', 'reload');
+    expect(out).toMatch(/^Usage: upwave reload .*\nChange the config while upwave runs\n===/s);
+  });
+
+  it('suggests the nearest name', async () => {
+    for (const [typed, meant] of [
+      ['instal', 'install'],
+      ['notificatons', 'notifications'],
+      ['staus', 'status'],
+    ] as const)
+      expect(await callUpwave('help', typed)).toMatchObject({
+        code: exitCodes.usageOrConfig,
+        err: expect.stringContaining(
+          `unknown command '${typed}', and no guide has this name\n(Did you mean ${meant}?)`,
+        ),
+      });
+    expect((await callUpwave('help', 'redis', 'no-such')).code).toBe(exitCodes.usageOrConfig);
+  });
+});
+
 describe('an empty argument, as of a shell variable that is not set', () => {
   const program = makeProgram(makeSafeStreams(process), false, () => undefined);
   const taking = commandsOf(program).filter(({ command }) => command.registeredArguments.length > 0);

@@ -29,16 +29,17 @@ describe('a config that is reloaded', () => {
   it('applies tokens, the proxy and receivers, and later compares with these', () => {
     const next = file(
       'accessKey: first-key',
-      `http: { token: token-of-sixteen-characters, trustedProxy: { addresses: [10.0.0.7] } }
+      `http: { token: token-of-sixteen-characters, trustedProxy: { addresses: [10.0.0.7] }, docs: public }
 notify: [{ slack: { url: https://hooks.example.com/T0/B0 } }]`,
     );
     const read = readNext(running, () => next);
     if (read.kind === 'wrong') throw new Error(read.reason);
-    const settings = ['http.token', 'http.trustedProxy', 'notify'];
+    const settings = ['http.docs', 'http.token', 'http.trustedProxy', 'notify'];
     expect([...read.next.settings].sort()).toEqual(settings);
     expect(read.next.needsRestart).toEqual([]);
     const live = makeLiveConfig(running);
     live.replace(read.next);
+    expect(live.running().http.docs).toBe('public');
     expect(live.receivers()).toMatchObject([{ name: 'slack' }]);
     expect(readNext(live.running(), () => next)).toMatchObject({ next: { settings: [] } });
   });

@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { docsUrl } from '../../../src/docs/docs-paths.ts';
+import { loadGuide } from '../../../src/docs/load-guides.ts';
 import { rolloutStates, waveStates } from '../../../src/rollout/model/rollout.ts';
-import { anchorOf, headingsOf } from '../../sources/documents.ts';
 import { dashboard, dashboardQueries, panels, withoutVariables } from '../../support/deploy/dashboard.ts';
 import { exposeEverything } from '../../support/exposed-metrics.ts';
 
@@ -84,11 +85,16 @@ describe('the dashboard and the alert rules', () => {
     expect(missing).toEqual([]);
   });
 
-  it('lead from each alert to its heading in the guide, and to no heading twice', () => {
-    const anchors = headingsOf('deploy/README.md').map((heading) => `deploy/README.md#${anchorOf(heading)}`);
-    const urls = alerts.map(({ annotations }) => annotations.runbook_url);
-    expect(urls.filter((url) => !anchors.includes(url))).toEqual([]);
-    expect(new Set(urls).size).toBe(alerts.length);
+  it('lead from each alert to its section of the guide, as the daemon serves it', () => {
+    const sections = loadGuide({ name: 'alerts', answers: '' }).sections.map(({ anchor }) => anchor);
+    const recorded = recordings.map(({ record }) => record);
+    for (const { alert, annotations } of alerts) {
+      const [, query, anchor] =
+        /^\{\{ with printf "([\w:]+)\{.* \}\}(?=\/)(.*)$/.exec(annotations.runbook_url) ?? [];
+      expect([alert, anchor]).toEqual([alert, docsUrl('alerts', alert)]);
+      expect(recorded).toContain(query);
+      expect(sections).toContain(alert);
+    }
   });
 
   it('show every metric that operators were promised', () => {
@@ -133,8 +139,8 @@ describe('the dashboard', () => {
     if (title === 'Rollouts') expect(shown['10']).toMatchObject({ text: 'held', color: 'red' });
   });
 
-  it('leads to the page and to the runbook', () => {
-    expect(dashboard.links.map(({ title }) => title)).toEqual(['Page of upwave', 'Runbook']);
+  it('leads to the page and to the guide to the alerts', () => {
+    expect(dashboard.links.map(({ title }) => title)).toEqual(['Page of upwave', 'Alerts']);
     const variables = dashboard.templating.list.map(({ name }) => `\${${name}}`);
     for (const { url } of dashboard.links) expect(variables.some((name) => url.startsWith(name))).toBe(true);
   });

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { needText } from '../../../rollout/messages/need-texts.ts';
+import { type GuideSection, guideOfProblem } from '../../../rollout/messages/guides.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon, type Policies, type Rollout } from '../parts/call.ts';
 import { heardAt, policies, rollouts } from '../parts/live.ts';
@@ -8,6 +8,7 @@ import { Bar, failedOf } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
 import { Badge, countText } from '../parts/tones.tsx';
+import { Need, WhatToDo } from '../parts/what-to-do.tsx';
 import { HeldThings } from '../verbs/held.tsx';
 import { askVerb, dueVerb, labelOf } from '../verbs/verb-dialogs.tsx';
 import { PolicyScans } from './scans.tsx';
@@ -52,21 +53,34 @@ export function Overview() {
 function DaemonProblems() {
   if (policies.value === undefined) return null;
   const { notReady, configProblem, configDifference, notificationProblems = [], reports } = policies.value;
-  const problems = [
-    ...(notReady === undefined ? [] : [`The daemon cannot work. ${notReady}`]),
+  const problems: readonly { readonly words: string; readonly section?: GuideSection }[] = [
+    ...(notReady === undefined ? [] : [{ words: `The daemon cannot work. ${notReady}` }]),
     ...(configProblem === undefined
       ? []
-      : [`The config file has errors. The daemon uses the last valid config. ${configProblem}`]),
-    ...(configDifference === undefined ? [] : [`${configDifference}.`]),
-    ...notificationProblems.map((words) => `Notifications fail: ${words}`),
-    ...(reports?.problem === undefined ? [] : [`No report is written: ${reports.problem}`]),
+      : [
+          {
+            words: `The config file has errors. The daemon uses the last valid config. ${configProblem}`,
+            section: guideOfProblem.configProblem,
+          },
+        ]),
+    ...(configDifference === undefined
+      ? []
+      : [{ words: `${configDifference}.`, section: guideOfProblem.configDifference }]),
+    ...notificationProblems.map((words) => ({
+      words: `Notifications fail: ${words}`,
+      section: guideOfProblem.notificationProblems,
+    })),
+    ...(reports?.problem === undefined
+      ? []
+      : [{ words: `No report is written: ${reports.problem}`, section: guideOfProblem.reports }]),
   ];
   return (
     <>
-      {problems.map((problem) => (
-        <p key={problem} class="note bad" role="alert">
-          {problem}
-        </p>
+      {problems.map(({ words, section }) => (
+        <div key={words} class="note bad advice">
+          <p role="alert">{words}</p>
+          <WhatToDo section={section} about={words} />
+        </div>
       ))}
     </>
   );
@@ -150,7 +164,7 @@ function PolicyRow({ policy, rollout, scan }: Row) {
           <dd>{endText(rollout)}</dd>
         </div>
       </dl>
-      <p class="need">{needText(rollout)}</p>
+      <Need rollout={rollout} />
       {due === undefined ? null : (
         <div class="verbs">
           <ActButton class="primary" onClick={() => askVerb(due, rollout)}>

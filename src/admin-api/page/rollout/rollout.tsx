@@ -1,10 +1,10 @@
-import { needText } from '../../../rollout/messages/need-texts.ts';
 import { callDaemon } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
 
 import { Bar, Key } from '../parts/progress.tsx';
 import { useReading } from '../parts/reading.ts';
 import { Badge } from '../parts/tones.tsx';
+import { Need } from '../parts/what-to-do.tsx';
 import { VerbButtons } from '../verbs/verb-dialogs.tsx';
 import { CauseGroups } from './causes.tsx';
 import { Events } from './events.tsx';
@@ -43,7 +43,7 @@ export function RolloutView({ id }: { readonly id: string }) {
           class={rollout.headline.needsPerson ? 'card now needs' : 'card now'}
           aria-label="What to do now"
         >
-          <p class="need">{needText(rollout)}</p>
+          <Need rollout={rollout} />
           <VerbButtons rollout={rollout} />
           <Bar counts={rollout.counts} size={rollout.planned} />
           <Key counts={rollout.counts} rolloutId={id} />

@@ -113,6 +113,12 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await page.locator('.policy', { hasText: 'lab' }).locator('.need').textContent()).toBe(
       'It is held. Wave canary has 2 failures of 0 allowed. Check the cause, then release build 19.536-4 and resume, abort or roll back.',
     );
+    const links = page.locator('.policy').getByText('What to do');
+    const hrefs = (await links.all()).map((link) => link.getAttribute('href'));
+    expect(await Promise.all(hrefs)).toEqual([
+      '/docs/alerts#UpwaveRolloutHeld',
+      '/docs/alerts#UpwaveRolloutAwaitsApproval',
+    ]);
     expect(await page.title()).toBe('needs approval 14 %, 11 failed · upwave');
   });
 

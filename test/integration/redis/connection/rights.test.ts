@@ -15,12 +15,12 @@ import { callUpwave } from '../../../support/night/upwave-call.ts';
 import { makeRedisProcess, redisServerCommand } from '../../../support/redis/redis-process.ts';
 import { until } from '../../../support/until.ts';
 
-const guide = readFileSync(new URL('../../../../deploy/README.md', import.meta.url), 'utf8');
+const guide = readFileSync(new URL('../../../../src/docs/guides/redis.md', import.meta.url), 'utf8');
 
 /** The line of the guide that makes the user, for this password. */
 function lineOfGuide(password: string): string {
   const [line] = /^ACL SETUSER upwave .*$/m.exec(guide) ?? [];
-  if (line === undefined) throw new Error('deploy/README.md has no line that makes the user');
+  if (line === undefined) throw new Error('the guide has no line that makes the user');
   return line.replace('CHANGE_ME', password);
 }
 

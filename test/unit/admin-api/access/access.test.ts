@@ -7,7 +7,7 @@ const host = '127.0.0.1:9464';
 
 /** Whether a daemon without a token serves a request from this machine with these headers. */
 function isServed(method: string, headers: HttpRequest['headers']): boolean {
-  const callers = makeCallers({ token: undefined, tokens: [], trustedProxy: undefined });
+  const callers = makeCallers({ token: undefined, tokens: [], trustedProxy: undefined, docs: 'token' });
   const answer = makeAccess({ callers, clock: { now: () => 0 } })({
     ...{
       method,

@@ -1,0 +1,39 @@
+import { guideText, type TextPlace } from '../../docs/guide-text.ts';
+import { findSection, type Guide, loadGuides, type Section } from '../../docs/load-guides.ts';
+
+/** A guide or a section of it, by words such as `redis`, `redis back-up-redis`, `alerts#UpwaveNoProgress` or `UpwaveNoProgress`. */
+export function findHelpTopic(words: readonly string[], style: Pick<TextPlace, 'columns' | 'paint'>) {
+  const guides = loadGuides();
+  const found = findTopic(words, guides);
+  if (found === undefined) return undefined;
+  return { text: () => guideText(found.sections, { ...style, guide: found.guide, guides }) };
+}
+
+interface Topic {
+  readonly guide: Guide;
+  readonly sections: readonly Section[];
+}
+
+function findTopic(words: readonly string[], guides: readonly Guide[]): Topic | undefined {
+  const [name = '', anchor, ...others] = words.flatMap((word) => word.split('#'));
+  if (others.length > 0) return undefined;
+  const guide = guides.find((each) => each.name === name);
+  if (guide === undefined) return anchor === undefined ? alertTopic(name, guides) : undefined;
+  if (anchor === undefined) return { guide, sections: guide.sections };
+  return topicOf(guide, anchor);
+}
+
+/** Only alerts are known by their name alone: other headings are short words. */
+function alertTopic(name: string, guides: readonly Guide[]): Topic | undefined {
+  const guide = guides.find((each) => each.name === 'alerts');
+  return guide !== undefined && /^upwave/i.test(name) ? topicOf(guide, name) : undefined;
+}
+
+/** A section with the deeper ones below it. */
+function topicOf(guide: Guide, anchor: string): Topic | undefined {
+  const section = findSection(guide, anchor);
+  if (section === undefined) return undefined;
+  const after = guide.sections.slice(guide.sections.indexOf(section) + 1);
+  const end = after.findIndex(({ depth }) => depth <= section.depth);
+  return { guide, sections: [section, ...(end < 0 ? after : after.slice(0, end))] };
+}
