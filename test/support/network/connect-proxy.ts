@@ -13,11 +13,13 @@ export async function startConnectProxy(
   const tunnels = new Set<Socket>();
   const connects: { readonly target: string; readonly authorization: string | undefined }[] = [];
   const http = createServer((_request, response) => void response.writeHead(405).end());
-  http.on('connect', async (request, socket: Socket) => {
+  http.on('connect', (request, socket: Socket) => {
     const authorization = request.headers['proxy-authorization'];
     connects.push({ target: request.url ?? '', authorization });
     socket.on('error', () => undefined);
-    await open;
+    void open.then(() => tunnel(socket, authorization));
+  });
+  const tunnel = (socket: Socket, authorization: string | undefined): void => {
     const answer = status(authorization);
     if (answer === undefined) return;
     if (answer !== 200) {
@@ -29,7 +31,7 @@ export async function startConnectProxy(
     behind.on('error', () => socket.destroy());
     socket.on('close', () => behind.destroy());
     socket.pipe(behind).pipe(socket);
-  });
+  };
   const { port, close } = await listenHere(http);
   return {
     address: `127.0.0.1:${port}`,
@@ -37,7 +39,7 @@ export async function startConnectProxy(
     connects,
     /** Ends all tunnels, as a proxy that is restarted does. */
     end: () => {
-      for (const tunnel of tunnels) tunnel.destroy();
+      for (const socket of tunnels) socket.destroy();
     },
     close,
   };

@@ -129,7 +129,7 @@ describe.concurrent('`config check`', () => {
     const json = await desk.call('config', 'check', '--json');
     expect([text.code, json.code, text.err, json.err]).toEqual([2, 2, '', '']);
     const lines = text.out.trimEnd().split('\n');
-    const problems = JSON.parse(json.out) as Readonly<Record<string, unknown>>[];
+    const problems = JSON.parse(json.out) as readonly Readonly<Record<string, string | number>>[];
     expect(problems).toHaveLength(2);
     expect(problems[0]).toEqual({
       file: expect.stringMatching(/upwave\.yaml$/),
