@@ -70,6 +70,8 @@ export function judgeHold({ verdicts, scheduler }: Night, of: SeenRollout, befor
 export function judgeEvidence({ verdicts, seen }: Night): void {
   for (const { rollout, upgrades } of seen.all.values()) {
     if (rollout.state !== 'held' || !lacksEvidence(rollout)) continue;
+    // Nothing goes on before the inventory is plausible, or an operator decides.
+    if (rollout.inventory.implausible !== null) continue;
     const wave = rollout.waves.findIndex(({ state }) => state !== 'passed');
     const soaks = (rollout.policy.waves[wave]?.soakMs ?? 0) > 0;
     const held = new Set(rollout.strata.held.map(({ stratum }) => stratum));
