@@ -42,8 +42,8 @@ type JudgedRollouts = Map<string, { readonly rev: number; readonly at: EpochMs }
 const judgeEveryMs: DurationMs = 10_000;
 
 /**
- * Announces what is due, exactly once, even if several daemons try. Level-triggered: the next pass announces what a crash or
- * an outage of Redis prevented.
+ * Announces what is due, exactly once, even if several daemons try; a message may still be sent twice. Level-triggered: the
+ * next pass announces what a crash or an outage of Redis prevented.
  * @param judged of earlier passes: a rollout without a change since then is not judged again each time
  */
 export async function announceDue(parts: AnnounceParts, judged: JudgedRollouts = new Map()): Promise<void> {

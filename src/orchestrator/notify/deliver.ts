@@ -32,7 +32,7 @@ export async function deliverNext(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const { outbox, clock, sink } = parts;
-  // The receiver belongs to another config. The leader wakes a daemon that has it.
+  // The receiver belongs to another config. The leader adds the job again until a daemon that has it takes it.
   const receiver = parts.receivers().find((each) => each.name === name);
   if (receiver === undefined) return { job: 'end' };
   const now = clock.now();
