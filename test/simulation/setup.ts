@@ -128,6 +128,8 @@ export interface Setup {
   readonly leansTo: readonly LeanKind[];
   /** What was switched off, which nothing brings back. */
   readonly without: ReadonlyArray<FaultKind | FeatureKind>;
+  /** Names of the pairs that it is steered to. Absent: those that follow from its seed. */
+  readonly wants?: readonly string[];
 }
 
 const hourMs = 3_600_000;
@@ -176,7 +178,9 @@ export function drawSetup(seed: number): Setup {
 
 /** Changes to a drawn setup, as they are written on a command line. */
 export interface SetupChanges
-  extends Partial<Pick<Setup, 'collectors' | 'daemons' | 'troubleMs' | 'words' | 'operators' | 'givesWay'>> {
+  extends Partial<
+    Pick<Setup, 'collectors' | 'daemons' | 'troubleMs' | 'words' | 'operators' | 'givesWay' | 'wants'>
+  > {
   readonly without?: ReadonlyArray<FaultKind | FeatureKind>;
   /** These happen as often as they may at most. */
   readonly most?: readonly FaultKind[];

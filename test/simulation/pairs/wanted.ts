@@ -1,6 +1,14 @@
 import { changeFaults, drawSetup, type FaultKind, highestOf, type LeanKind, type Setup } from '../setup.ts';
 import { cannotMeet } from './cannot-meet.ts';
-import { allPairs, type HappeningKind, isState, type Pair, type StateKind, wordKinds } from './kinds.ts';
+import {
+  allPairs,
+  type HappeningKind,
+  isState,
+  nameOfPair,
+  type Pair,
+  type StateKind,
+  wordKinds,
+} from './kinds.ts';
 
 /** They need gates that are asked, which is once in a wave. */
 export const ofGates: ReadonlySet<HappeningKind | StateKind> = new Set<FaultKind>([
@@ -73,19 +81,26 @@ const candidates: readonly Pair[] = shuffled(
 const wantedByNight = 20;
 
 /**
- * The pairs that a night is steered to, by its seed alone: consecutive nights want one after the other of all pairs. A calm
- * night wants none, and leaves its share to the next one.
+ * The pairs that a night is steered to: those that its setup names, or by its seed alone. Consecutive nights want one after
+ * the other of all pairs. A calm night wants none, and leaves its share to the next one.
  */
 export function wantedOf(setup: Setup): readonly Pair[] {
-  const { seed } = setup;
   if (isCalm(setup) || !setup.features.steering) return [];
   const off = new Set<string>(setup.without);
+  const names = new Set(setup.wants);
+  const wanted =
+    setup.wants === undefined
+      ? wantedBySeed(setup.seed)
+      : allPairs.filter((pair) => names.has(nameOfPair(pair)));
+  return wanted.filter((pair) => happeningsOf(pair).every((kind) => !off.has(kind)));
+}
+
+function wantedBySeed(seed: number): readonly Pair[] {
   let from = seed;
   while (from > 1 && isCalm(drawSetup(from - 1))) from -= 1;
   return Array.from({ length: wantedByNight * (seed - from + 1) }, (_, index) => from * wantedByNight + index)
     .map((index) => candidates[index % candidates.length])
-    .filter((pair) => pair !== undefined)
-    .filter((pair) => happeningsOf(pair).every((kind) => !off.has(kind)));
+    .filter((pair) => pair !== undefined);
 }
 
 function isCalm({ words, faults }: Setup): boolean {
