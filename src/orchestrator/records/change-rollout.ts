@@ -127,7 +127,7 @@ export async function holdRollout(
 /**
  * The effect of each fact on the brake of a running rollout, in the same write. A change of a wave keeps the brake, which a
  * failure may have set just before. After a policy change, the next decision judges the failures so far, and lifts the
- * brake again.
+ * brake again. A fact that ends `running`, such as `paused`, needs no brake here: `brakeFor` sets it in any other state.
  */
 const brakeAfter: Readonly<Record<RolloutFact['kind'], 'set' | 'lift' | 'keep'>> = {
   approved: 'lift',

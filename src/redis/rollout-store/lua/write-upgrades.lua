@@ -1,7 +1,9 @@
 -- The only script that changes records of upgrades in a running rollout. Record, counters, sorted sets, events and brake
 -- change in one step.
 --
--- Keys: rollout, records, counters, pending, due, retries, intents, missed, events, fence.
+-- Keys: rollout, records, counters, pending, due, retries, intents, missed, events, fence (their types: rollout-keys.ts).
+-- Every mode reads rollout and records, and writes records, counters, the five sorted sets and events; the rollout only where
+-- it sets the brake or raises the rev. `admit` reads slots and caps in counters; fence is read where the caller leads.
 -- Arguments:
 --   mode        `save`; `admit`, which checks slots and caps; `intent`, of a create; `rejoin`, which raises the rollout's rev,
 --               so that an earlier reader can't end the rollout over the collectors that rejoin
