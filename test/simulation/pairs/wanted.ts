@@ -143,7 +143,9 @@ function leansOf(wanted: readonly Pair[]): readonly LeanKind[] {
   return [
     ...(isWithGate.length > 0 ? (['gates'] as const) : []),
     // Gates of one policy are asked while upgrades of the other are created.
-    ...(isWithGate.some(isOf(ofCreates)) ? (['secondPolicy'] as const) : []),
+    ...(isWithGate.some(isOf(ofCreates)) || isWithGate.some(({ other }) => other === 'upgrade starting')
+      ? (['secondPolicy'] as const)
+      : []),
     ...(isWanted('rollout awaitingApproval') || isWanted('wave awaitingApproval')
       ? (['approval'] as const)
       : []),

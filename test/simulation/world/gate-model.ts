@@ -8,6 +8,7 @@ import type { Rollout } from '../../../src/rollout/model/rollout.ts';
 import { makeChances } from '../chances.ts';
 import type { Steering } from '../pairs/steering.ts';
 import type { FaultKind, Setup } from '../setup.ts';
+import { gatherFor } from './gather.ts';
 import type { Account, ProcessModel } from './process-model.ts';
 import { makeSearchModel } from './search-model.ts';
 import type { ServiceModel } from './service-model.ts';
@@ -30,6 +31,14 @@ export interface GateModel {
 
 // A metric that is bad stays so for a while.
 const moodMs = 15 * 60_000;
+
+// An answer over HTTP must be there within 10 s.
+const awaitsForMs = 8_000;
+
+interface Asker {
+  readonly process: ProcessModel;
+  readonly isTroubled: () => boolean;
+}
 
 export function makeGateModel(
   setup: Setup,
@@ -58,7 +67,11 @@ export function makeGateModel(
     if (isBad) struck('gateMisses');
     return isBad;
   };
-  const answerHttp = (gate: HttpGateRule, isTroubled: () => boolean): GateAnswer => {
+  const answerHttp = async (gate: HttpGateRule, { process, isTroubled }: Asker): Promise<GateAnswer> => {
+    const gather = async (kind: FaultKind) =>
+      isTroubled() && (await gatherFor(kind, { process, steering, struck, forMs: awaitsForMs }));
+    if (await gather('gateErrors')) return answerOf(gate.kind, false, true);
+    if (await gather('gateMisses')) return answerOf(gate.kind, true, false);
     const isSilent = isTroubled() && (chances.hit(setup.faults.gateErrors) || steering.wants('gateErrors'));
     if (isSilent) struck('gateErrors');
     return answerOf(gate.kind, !isSilent && isBadNow(gate.name, isTroubled), isSilent);
@@ -66,7 +79,7 @@ export function makeGateModel(
   const answerSearch = async (
     gate: SearchGateRule,
     { flow }: Pick<GateQuestion, 'flow'>,
-    { process, isTroubled }: { readonly process: ProcessModel; readonly isTroubled: () => boolean },
+    { process, isTroubled }: Asker,
   ) => {
     const search = makeSearchModel({
       ...{ setup, process, service: services[process.host.account], chances: searches, struck, isTroubled },
@@ -96,7 +109,7 @@ export function makeGateModel(
         await process.wait(chances.int(20, 900));
         const { answer, hasFailed } = isSearchGate(gate)
           ? await answerSearch(gate, question, { process, isTroubled })
-          : { answer: answerHttp(gate, isTroubled), hasFailed: false };
+          : { answer: await answerHttp(gate, { process, isTroubled }), hasFailed: false };
         const key = `${summary.rollout}/${summary.wave}/${gate.name}`;
         const kind = hasFailed ? 'error' : kindOf(question, answer);
         let isKept = false;

@@ -8,6 +8,7 @@ import type { Steering } from '../pairs/steering.ts';
 import type { FaultKind, Setup } from '../setup.ts';
 import type { CollectorModel } from './collector-model.ts';
 import { countMessages } from './delivery-model.ts';
+import { gatherFor } from './gather.ts';
 import type { ProcessModel } from './process-model.ts';
 import type { ServiceModel } from './service-model.ts';
 
@@ -31,28 +32,12 @@ interface SearchModelParts {
 export function makeSearchModel(parts: SearchModelParts): LogSearch & { readonly hasFailed: () => boolean } {
   const { setup, process, service, chances, lateChances, struck, steering, isTroubled, isBad } = parts;
   let hasFailed = false;
-  /** Goes on until what is wanted beside this fault is there. @returns whether the fault happened */
-  const gatherFor = async (kind: FaultKind): Promise<boolean> => {
-    let isOver = false;
-    const happen = () => {
-      if (isOver || !process.isAlive()) return;
-      isOver = true;
-      struck(kind);
-    };
-    const end = steering.underWay(kind, happen);
-    if (end === undefined) return false;
-    for (let waitedMs = 0; !isOver && waitedMs < awaitsForMs; waitedMs += lookEveryMs)
-      await process.wait(lookEveryMs);
-    end();
-    const happened = isOver;
-    isOver = true;
-    return happened;
-  };
+  const gather = (kind: FaultKind) => gatherFor(kind, { process, steering, struck, forMs: awaitsForMs });
   return {
     hasFailed: () => hasFailed,
     run: async ({ query, from, to }: LogQuestion): Promise<LogAnswer> => {
       await process.wait(chances.int(5_000, 20_000));
-      const isLate = isTroubled() && (await gatherFor('searchLate'));
+      const isLate = isTroubled() && (await gather('searchLate'));
       const turnsLate =
         isTroubled() && (lateChances.hit(setup.faults.searchLate) || steering.wants('searchLate'));
       if (turnsLate && !isLate) struck('searchLate');
@@ -62,7 +47,7 @@ export function makeSearchModel(parts: SearchModelParts): LogSearch & { readonly
       }
       // An account without search jobs has none all night.
       const isForbidden = makeChances(setup.seed, 'account type').hit(setup.faults.searchFails / 4);
-      const hasCome = isTroubled() && (await gatherFor('searchFails'));
+      const hasCome = isTroubled() && (await gather('searchFails'));
       const isWanted = steering.wants('searchFails');
       const fails = isTroubled() && (isForbidden || chances.hit(setup.faults.searchFails) || isWanted);
       if (fails && !hasCome) struck('searchFails');
@@ -95,7 +80,6 @@ function namesOf({ about: { name }, formerNames }: CollectorModel) {
 
 const gathersForMs = 5 * 60_000;
 const awaitsForMs = 4 * 60_000;
-const lookEveryMs = 10_000;
 
 const failures: readonly [LogAnswer, ...LogAnswer[]] = [
   // Its cookie was lost.
