@@ -1,13 +1,16 @@
-import { type MarkedToken, parser, Renderer, type Tokens } from 'marked';
+import { parser, Renderer, type Tokens } from 'marked';
 import { escapeHtml } from '../base/safe-text.ts';
 import { docsUrl } from './docs-paths.ts';
-import { type Guide, linkTarget, pictureUrl, type Section } from './load-guides.ts';
+import { type Guide, linkTarget, pictureUrl, type Section, termOf } from './load-guides.ts';
 
 /** A guide as HTML. Each heading is a link to itself. HTML in a guide is left out. */
 export function guideHtml(guide: Guide, guides: readonly Guide[]): string {
   const renderer = new GuideRenderer(guide, guides);
-  const render = (tokens: readonly MarkedToken[]) => parser([...tokens], { renderer });
-  return guide.sections.map((section) => headingHtml(section) + render(section.body)).join('\n');
+  const render = (section: Section): string => {
+    renderer.section = section;
+    return headingHtml(section) + parser([...section.body], { renderer });
+  };
+  return guide.sections.map(render).join('\n');
 }
 
 function headingHtml({ title, anchor, depth }: Section): string {
@@ -16,8 +19,10 @@ function headingHtml({ title, anchor, depth }: Section): string {
   return `<h${depth} id="${escapeHtml(anchor)}"><a href="#${escapeHtml(anchor)}">${words}</a></h${depth}>\n`;
 }
 
-/** The library's renderer, except for links, pictures, and what may be wider than a phone. */
+/** The library's renderer, except for links, pictures, entries of references, and what may be wider than a phone. */
 class GuideRenderer extends Renderer {
+  /** The one that is rendered now. */
+  section: Section | undefined;
   readonly #guide: Guide;
   readonly #guides: readonly Guide[];
 
@@ -38,6 +43,12 @@ class GuideRenderer extends Renderer {
 
   override table(token: Tokens.Table): string {
     return `<div class="scroll" tabindex="0">${super.table(token)}</div>\n`;
+  }
+
+  override listitem(item: Tokens.ListItem): string {
+    const term = this.section === undefined ? undefined : termOf(this.section, item);
+    const html = super.listitem(item);
+    return term === undefined ? html : html.replace('<li>', `<li id="${escapeHtml(term.anchor)}">`);
   }
 
   override image({ href, text }: Tokens.Image): string {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { lexer, type MarkedToken } from 'marked';
+import { lexer, type MarkedToken, type Tokens } from 'marked';
 import { guideGroups, type ListedGuide } from './guide-list.ts';
 
 /** A heading with the text below it, up to the next heading. */
@@ -11,6 +11,15 @@ export interface Section {
   readonly depth: number;
   /** Without the heading. */
   readonly body: readonly MarkedToken[];
+}
+
+/** A key, metric or other name with an entry in a list of a reference. */
+export interface Term {
+  readonly name: string;
+  /** The part of its address behind `#`. */
+  readonly anchor: string;
+  /** The text of its entry, in Markdown. */
+  readonly text: string;
 }
 
 export interface Guide extends ListedGuide {
@@ -30,6 +39,22 @@ export function loadGuides(): readonly Guide[] {
 export function loadGuide(listed: ListedGuide): Guide {
   const sections = sectionsOf(readFileSync(new URL(`${listed.name}.md`, folder), 'utf8'));
   return { ...listed, title: sections[0]?.title ?? listed.name, sections };
+}
+
+/** The names that have an entry in a section, in their order. */
+export function termsOf(section: Section): readonly Term[] {
+  return section.body.flatMap((token) =>
+    token.type === 'list' ? token.items.flatMap((item) => termOf(section, item) ?? []) : [],
+  );
+}
+
+/** @returns undefined where an item of a list is no entry: those begin with a name and its type in brackets */
+export function termOf(
+  { anchor, depth }: Section,
+  { text }: Pick<Tokens.ListItem, 'text'>,
+): Term | undefined {
+  const [, name] = /^`([\w.]+)` \(/.exec(text) ?? [];
+  return name === undefined ? undefined : { name, anchor: depth === 1 ? name : `${anchor}.${name}`, text };
 }
 
 /** A picture that a guide shows, as an address that holds the picture itself: the page may load nothing. */

@@ -2,14 +2,18 @@ import type { SearchEntry } from '../search-entry.ts';
 
 const shownMax = 12;
 
-/** The sections that have every typed word, or one that begins with it. Those with the words in their titles come first. */
+/**
+ * The sections that have every typed word, or one that begins with it. One with this name comes first, then those with the
+ * words in their titles.
+ */
 export function findSections(entries: readonly SearchEntry[], typed: string): readonly SearchEntry[] {
+  const name = typed.trim().toLowerCase();
   const wanted = [...typed.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)].map(([word]) => word);
   if (wanted.length === 0) return [];
   return entries
-    .map((entry) => ({ entry, weight: weightOf(entry, wanted) }))
+    .map((entry) => ({ entry, weight: weightOf(entry, wanted), isIt: entry.title.toLowerCase() === name }))
     .filter(({ weight }) => weight > 0)
-    .sort((one, other) => other.weight - one.weight)
+    .sort((one, other) => Number(other.isIt) - Number(one.isIt) || other.weight - one.weight)
     .slice(0, shownMax)
     .map(({ entry }) => entry);
 }
