@@ -57,7 +57,7 @@ function readPast(policy: string | undefined, { limit, before, ...target }: List
   });
 }
 
-/** One line for each rollout: id, target, state, progress, and when. */
+/** One line for each rollout: id, target, state, progress, when, and its rollback. */
 export function renderList(
   rollouts: readonly RolloutStatus[],
   now: EpochMs,
@@ -70,7 +70,7 @@ export function renderList(
   const widths = [ids, targets, headlines].map(widest);
   return rollouts
     .map((status, index) => {
-      const { counts, planned, createdAt, endedAt } = status;
+      const { counts, planned, createdAt, endedAt, rollbackOf, rollbackId } = status;
       const failed = failedOf(status);
       return [
         (ids[index] ?? '').padEnd(widths[0] ?? 0),
@@ -79,6 +79,8 @@ export function renderList(
         `${counts.succeeded}/${planned} ok`,
         ...(failed === 0 ? [] : [paint('red', `${failed} failed`)]),
         `${showInstant(createdAt, now)}${endedAt === null ? '' : ` to ${showInstant(endedAt, now)}`}`,
+        ...(rollbackOf === null ? [] : [`the rollback of ${toPrintable(rollbackOf)}`]),
+        ...(rollbackId === null ? [] : [`rolled back by ${toPrintable(rollbackId)}`]),
       ].join('  ');
     })
     .join('\n');

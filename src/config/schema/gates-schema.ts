@@ -92,7 +92,7 @@ const Webhook = z
     url: gateUrl('write the URL into a file, and name that as urlFile')
       .exactOptional()
       .describe(
-        'The address that gets a POST with a summary of the rollout. 2xx passes, 409 holds, and anything else is no answer. The address is stored and shown.',
+        'The address that gets a POST with a summary of the rollout. 2xx passes, with any body. 409 holds, and anything else is no answer. The address is stored and shown.',
       ),
     ...asking,
   })
