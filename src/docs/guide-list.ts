@@ -10,6 +10,7 @@ export const guideGroups: readonly { readonly title: string; readonly guides: re
     title: 'Start here',
     guides: [
       { name: 'first-rollout', answers: 'How does a rollout go, with a bad build?' },
+      { name: 'how-it-works', answers: 'Which parts are there, and what happens to a collector?' },
       { name: 'faq', answers: 'What do operators ask most?' },
     ],
   },
