@@ -1,0 +1,116 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
+import { ending } from '../../../support/ending.ts';
+import { anExplanation, makeFakeOperations } from '../../../support/fake-operations.ts';
+import { hasBrowser, launchBrowser } from '../../../support/page/browser.ts';
+import { differenceOf, keepLayout, keptLayout, layoutOf } from '../../../support/page/layout.ts';
+import {
+  manyUpgrades,
+  waiting,
+  worldAudit,
+  worldCourse,
+  worldEvents,
+  worldGroups,
+  worldRollouts,
+} from '../../../support/page/page-world.ts';
+import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
+
+// A share of squares. Other letters change one in fifty, a column that wraps one in five.
+const differenceMax = 0.08;
+
+// `KEEP_LAYOUTS=1 npx vitest run …` keeps what is shown now, after somebody has looked at the pictures in `artefacts/`.
+const keeps = process.env['KEEP_LAYOUTS'] === '1';
+
+const held = worldRollouts.find(({ state }) => state === 'held')?.id ?? '';
+const collectors = 10_500;
+
+/** A view by its path, and what is there once it is whole. */
+const views: Readonly<Record<string, { readonly path: string; readonly awaited: string }>> = {
+  overview: { path: '', awaited: '.policy' },
+  rollout: { path: `rollouts/${waiting}`, awaited: '.need' },
+  held: { path: `rollouts/${held}`, awaited: '.need' },
+  collectors: { path: `rollouts/${waiting}/collectors`, awaited: '.collectors' },
+  collector: { path: 'collectors/2', awaited: 'main h2' },
+  activity: { path: 'activity', awaited: '.activity tbody tr' },
+};
+
+describe.skipIf(!hasBrowser)('what the page shows stands where it stood', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+
+  const serve = async (rollouts: readonly RolloutStatus[]) =>
+    ending(
+      await startFakeAdminApi(
+        makeFakeOperations({
+          rollouts,
+          ...{ course: worldCourse, events: worldEvents, groups: worldGroups, audit: worldAudit },
+          upgrades: manyUpgrades(collectors),
+          explanations: {
+            '2': {
+              ...{
+                kind: 'explained',
+                collectorId: 2,
+                collectorName: 'web-2',
+                build: '19.441-2',
+                history: [],
+              },
+              explanations: [anExplanation({ reason: 'all 50 slots are taken', state: 'pending' })],
+            },
+          },
+        }),
+        { clock: { now: Date.now } },
+      ),
+    );
+  const open = async (width: number, colorScheme: 'light' | 'dark') =>
+    ending(await browser.newPage({ viewport: { width, height: 900 }, colorScheme }));
+  const judge = async (page: Page, name: string): Promise<void> => {
+    const layout = await layoutOf(page);
+    if (keeps) keepLayout(name, layout);
+    const kept = keptLayout(name);
+    expect(kept, `no layout is kept for ${name}`).toBeDefined();
+    if (kept !== undefined) expect.soft(differenceOf(layout, kept), name).toBeLessThan(differenceMax);
+  };
+
+  it.each([
+    { width: 1440, colorScheme: 'light' },
+    { width: 1440, colorScheme: 'dark' },
+    { width: 1024, colorScheme: 'light' },
+    { width: 390, colorScheme: 'light' },
+  ] as const)('at $width pixels, $colorScheme', async ({ width, colorScheme }) => {
+    const { url } = await serve(worldRollouts);
+    const page = await open(width, colorScheme);
+    for (const [name, { path, awaited }] of Object.entries(views)) {
+      await page.goto(`${url}/#/${path}`);
+      await page.locator(awaited).first().waitFor();
+      await judge(page, `${name}-${width}-${colorScheme}`);
+    }
+  });
+
+  it('without a rollout, and without the daemon', async () => {
+    const page = await open(1440, 'light');
+    const empty = await serve([]);
+    await page.goto(empty.url);
+    await page.locator('main h2').first().waitFor();
+    await judge(page, 'empty');
+    const served = await serve(worldRollouts);
+    await page.goto(served.url);
+    await page.locator('.policy').first().waitFor();
+    await served.close();
+    await page.locator('.stale').waitFor();
+    await judge(page, 'away');
+  });
+
+  it('sees a style that breaks a layout', async () => {
+    const { url } = await serve(worldRollouts);
+    const page = await open(1440, 'light');
+    await page.goto(`${url}/#/rollouts/${waiting}`);
+    await page.locator('.need').first().waitFor();
+    const whole = await layoutOf(page);
+    await page.evaluate("document.querySelector('main').style.width = '50%'");
+    expect(differenceOf(await layoutOf(page), whole)).toBeGreaterThan(differenceMax);
+  });
+});
