@@ -218,7 +218,7 @@ describe('init', () => {
     vi.stubEnv('UPWAVE_ACCESS_KEY', 'init-key-of-this-test');
     expect(await init()).toMatchObject({
       code: exitCodes.done,
-      err: expect.stringMatching(/^the key works; builds on offer: \d+\n$/),
+      err: expect.stringMatching(/^the key works; available builds: \d+\n$/),
     });
     expect(readFileSync(keyFile, 'utf8')).toBe('init-key-of-this-test\n');
     expect(statSync(keyFile).mode & 0o777).toBe(0o600);
