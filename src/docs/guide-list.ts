@@ -17,7 +17,8 @@ export const guideGroups: readonly { readonly title: string; readonly guides: re
   {
     title: 'Run upwave',
     guides: [
-      { name: 'install', answers: 'How do I install it: package, systemd, Kubernetes?' },
+      { name: 'install', answers: 'How do I install it: package, systemd, containers?' },
+      { name: 'install-on-kubernetes', answers: 'How do I install it on Kubernetes?' },
       { name: 'size-it', answers: 'Which machines does it need, and how fast is it?' },
       { name: 'redis', answers: 'Which rights does it need at Redis? How do I back up?' },
       { name: 'security', answers: 'Who may do what? Where are secrets?' },

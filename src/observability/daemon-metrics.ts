@@ -74,11 +74,11 @@ export function makeConfigMetrics(
   );
   const isGood = gauge(
     'config_last_reload_successful',
-    '1 when the last reading of the config file succeeded, 0 when the file had mistakes.',
+    '1 when the last reading of the config file succeeded, 0 when the file had errors.',
   );
   const goodAt = gauge(
     'config_last_reload_success_timestamp_seconds',
-    'When the config file was last read without a mistake, in seconds since the epoch.',
+    'When the config file was last read without an error, in seconds since the epoch.',
   );
   computedGauge(
     'config_unread',

@@ -130,7 +130,7 @@ function reasonOf(note: DaemonNote): string | undefined {
     case 'backgroundTask.failed':
       return note.backgroundTask;
     case 'config.refused':
-      return `The config file has mistakes, and nothing was changed. ${note.reason}`;
+      return `The config file has errors, and nothing was changed. ${note.reason}`;
     case 'service.moved':
       return `This account is served at ${note.baseUrl}, which is now used. Set service.baseUrl to it.`;
     case 'service.proxied':

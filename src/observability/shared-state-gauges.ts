@@ -102,7 +102,9 @@ function makeRolloutGauges(
 
 function makeActiveGauges(gauge: MakeGauge): (status: RolloutStatus, origin: RolloutStatus) => void {
   const inFlight = gauge('in_flight', 'Upgrades that may be running at the service.', ['policy']);
-  const concurrency = gauge('concurrency_limit', 'Upgrades that may run at the service at once.', ['policy']);
+  const concurrency = gauge('concurrency_limit', 'Upgrades that may run at the service at the same time.', [
+    'policy',
+  ]);
   const blocked = gauge(
     'rollout_blocked',
     '1 for each kind of blocker for which the rollout starts nothing more now. A kind that blocks nothing is absent.',

@@ -11,7 +11,7 @@ import { metricsReference } from './metrics-reference.ts';
 export async function generatedFiles(): Promise<readonly { readonly path: string; readonly text: string }[]> {
   return [
     { path: 'config/upwave.schema.json', text: `${JSON.stringify(configJsonSchema(), null, 2)}\n` },
-    { path: 'deploy/kubernetes/prometheusrule.yaml', text: prometheusRule() },
+    { path: 'deploy/kubernetes/prometheus-operator/prometheusrule.yaml', text: prometheusRule() },
     {
       path: guide('alerts'),
       text: alertsGuide(textOf(guide('alerts')), textOf('deploy/prometheus/rules.yml')),

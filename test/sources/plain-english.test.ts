@@ -11,7 +11,7 @@ import {
 import { fileWordTable, identifierWords, wordTable } from './word-table.ts';
 
 describe('texts that people read have one word for one thing', () => {
-  it.each(['cli', 'admin-api', 'docs', 'observability', 'contract/admin', 'rollout/messages'])(
+  it.each(['cli', 'admin-api', 'config', 'docs', 'observability', 'contract/admin', 'rollout/messages'])(
     'in src/%s',
     (folder) => {
       const texts = textsOfCode(`src/${folder}`);

@@ -37,20 +37,22 @@ export const wordTable: readonly {
   { use: 'lone surrogate', not: /\bhalf of a character\b/ },
   { use: 'acknowledged failures', not: /\bspeaks? against\b/ },
   { use: 'starts, changes', not: /\bstirs?\b|\bbegun\b|\banew\b|\bgets? on with\b|\bspeaks\b|\bgoes home\b/ },
+  { use: 'immediately; at the same time', not: /\bat once\b/, textsOnly: true },
+  { use: 'error', not: /\bmistakes?\b/, textsOnly: true },
+  { use: 'case-insensitive', not: /\bin any case\b/, textsOnly: true },
+  { use: 'available', not: /\bon offer\b/, textsOnly: true },
+  { use: 'automatically', not: /\bby (?:itself|themselves)\b/, textsOnly: true },
+  { use: '5%', not: /\d %/, textsOnly: true },
+  { use: 'timeout, lockfile', not: /\btime-outs?\b|\block-files?\b/, textsOnly: true },
 ];
 
 /** In addition, in the files that operators copy and run: configs, units, images and alerts. */
 export const fileWordTable: typeof wordTable = [
   ...wordTable,
-  { use: 'immediately; at the same time', not: /\bat once\b/ },
   { use: 'reject, deny, hold', not: /\brefus(?:e|es|ed|ing|al)\b/ },
   { use: 'operator, user', not: /\b(?:persons?|people|somebody|someone|nobody)\b/ },
-  { use: 'error', not: /\bmistakes?\b/ },
   { use: 'alert, list page, HTML response, web UI', not: /(?<!\b[Ll]ist )(?<!`)\bpages?\b/ },
   { use: 'create request', not: /\b(?:a|the|each|no|every) create\b(?! request)|\bcreates\b/ },
-  { use: 'case-insensitive', not: /\bin any case\b/ },
-  { use: 'available', not: /\bon offer\b/ },
-  { use: 'automatically', not: /\bby (?:itself|themselves)\b/ },
   { use: 'only', not: /\balone\b/ },
   { use: 'in addition to, next to', not: /\bbeside\b/ },
   { use: 'its own, a dedicated', not: /\bof (?:its|their|your|our|his) own\b|\bof yours\b/ },
@@ -58,8 +60,6 @@ export const fileWordTable: typeof wordTable = [
   { use: 'succeed; healthy', not: /\b(?:goes|go|went|is|are) well\b/ },
   { use: 'remaining; name the thing', not: /\bthe (?:rest|others)\b/ },
   { use: 'that', not: /(?<![,;:]|\b(?:in|of|by|from|with|for|on|at|to|shows?|after|into|through)) which\b/ },
-  { use: '5%', not: /\d %/ },
-  { use: 'timeout, lockfile', not: /\btime-outs?\b|\block-files?\b/ },
 ];
 
 /** The same in identifiers, split into their words: `lookEveryMs` has `look`. */

@@ -33,10 +33,12 @@ async function showHelp(program: Command, words: readonly string[], output: Cons
 }
 
 const columnsInPipe = 80;
+const guideNames = guideGroups.flatMap(({ guides }) => guides.map(({ name }) => name));
 
 function topicList(): string {
+  const longest = Math.max(...guideNames.map(({ length }) => length));
   const groups = guideGroups.map(({ title, guides }) => {
-    const lines = guides.map(({ name, answers }) => `  ${name.padEnd(18)}${answers}\n`);
+    const lines = guides.map(({ name, answers }) => `  ${name.padEnd(longest)}  ${answers}\n`);
     return `\n${title}:\n${lines.join('')}`;
   });
   return `\nGuides (upwave help GUIDE prints one, and the daemon serves them at /docs/):\n${groups.join('')}`;
@@ -44,8 +46,7 @@ function topicList(): string {
 
 function refuse(program: Command, words: readonly string[]): never {
   const text = words.join(' ');
-  const names = guideGroups.flatMap(({ guides }) => guides.map(({ name }) => name));
-  const known = [...commandsOf(program).map((each) => each.words.join(' ')), ...names];
+  const known = [...commandsOf(program).map((each) => each.words.join(' ')), ...guideNames];
   const nearest = nearestText(text, known);
   const hint = nearest === undefined ? 'upwave help lists commands and guides' : `Did you mean ${nearest}?`;
   program.error(`error: unknown command '${text}', and no guide has this name\n(${hint})`, {

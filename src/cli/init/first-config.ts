@@ -9,7 +9,7 @@ export function firstConfig({
   /** Relative to the config. */
   readonly keyFile: string;
 }): string {
-  return `# The config of upwave. \`upwave config check\` finds mistakes, \`upwave plan\` shows what would happen.
+  return `# The config of upwave. \`upwave config check\` finds errors, \`upwave plan\` shows what would happen.
 # Every key: upwave help config-reference
 service:
   baseUrl: ${JSON.stringify(baseUrl)}

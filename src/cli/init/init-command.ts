@@ -130,7 +130,7 @@ async function tryKey(config: string, output: ConsoleOutput): Promise<CommandFai
     const builds = await withManagement({ config }, output, async ({ management, stop, orFail }) =>
       orFail(await management.upgrades.listTargets(stop)),
     );
-    output.err.write(`the key works; builds on offer: ${builds.length}\n`);
+    output.err.write(`the key works; available builds: ${builds.length}\n`);
     return undefined;
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;

@@ -46,7 +46,7 @@ export function checkFleet(plans: readonly PolicyPlan[]): FleetCheck {
     overlaps,
     warnings: [
       ...selectingNone,
-      ...missing.map(({ policy }) => `${policy.name} starts nothing until its build is on offer`),
+      ...missing.map(({ policy }) => `${policy.name} starts nothing until its build is available`),
       ...plans.flatMap(({ policy }, index) => unmatchedWaves(policy, claims[index]?.members ?? [])),
       ...overlaps.map(overlapText),
     ],

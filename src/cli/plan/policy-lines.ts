@@ -10,7 +10,7 @@ export function policyLines(policy: Policy): readonly string[] {
       `${wave} ${formatAmount(size)} (soak ${formatDuration(soakMs)}, failures ${formatAmount(maxFailures)})`,
   );
   return [
-    `${name}: to ${target.version}, ${concurrency} at once, ${schedule} ${timeZone}; ${waves.join(' → ')}`,
+    `${name}: to ${target.version}, ${concurrency} at a time, ${schedule} ${timeZone}; ${waves.join(' → ')}`,
     ...openingLines(policy),
     ...approvalLines(policy),
     ...policy.waves.flatMap(({ name: wave, gates }) =>

@@ -49,7 +49,7 @@ export async function readFleet(
     };
   }
   if (named === undefined)
-    throw new UsageFailure('a fleet from a file has no builds on offer; name the build with --build');
+    throw new UsageFailure('a fleet from a file has no available builds; name the build with --build');
   return { targetBuild: named, snapshot: fleetAsOf(readCollectors(options.file), options.at) };
 }
 

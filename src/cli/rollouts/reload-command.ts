@@ -26,6 +26,6 @@ export async function reloadCommand(options: ReloadOptions, output: ConsoleOutpu
 /** The changes that the daemon made, or would make: one line for each policy, rollout and pending key. */
 export function renderReload(changes: ReloadAnswer | ReloadPreview, stage: ReloadStage = 'done'): string {
   return reloadLines(changes, stage)
-    .map(({ what, words }) => toPrintable(`${what.padEnd(10)} ${words}`.trimStart()))
+    .map(({ what, words }) => toPrintable(`${what.padEnd(11)} ${words}`.trimStart()))
     .join('\n');
 }

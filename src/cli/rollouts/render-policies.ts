@@ -36,7 +36,7 @@ function reportLines(reports: PolicyStatuses['reports'], onlyTrouble: boolean): 
   return [`reports   ${toPrintable(problem ?? `in ${directory}, once a rollout has ended`)}`];
 }
 
-const refusedText = 'The config file has mistakes; the daemon still uses the last valid config.';
+const refusedText = 'The config file has errors; the daemon still uses the last valid config.';
 
 function scanText({ lastScan, lastGoodAt, nextScanAt }: PolicyStatus, now: EpochMs): string {
   const next = nextScanAt === null ? '' : `; next ${showInstant(nextScanAt, now)}`;

@@ -278,7 +278,7 @@ function verbParts(status: RolloutStatus): readonly Part[] {
     if (endedAt !== null) return ['nothing: it is over'];
     const isNewer = recordUnreadable === 'newer';
     return [
-      isNewer ? 'nothing here: a daemon of the newer version continues it' : 'nothing: it ends by itself',
+      isNewer ? 'nothing here: a daemon of the newer version continues it' : 'nothing: it ends automatically',
     ];
   }
   const others = verbs.filter((verb) => verb !== first).map(commandName);

@@ -127,7 +127,7 @@ function addReload(program: Command, run: CommandRunner): void {
   program
     .command('reload')
     .description(
-      'make the daemon read its config file again: limits reach running rollouts at once, plans stay; a file with mistakes changes nothing',
+      'make the daemon read its config file again: limits reach running rollouts immediately, plans stay; a file with errors changes nothing',
     )
     .option('--dry-run', 'only show what would change, and for which running rollouts', false)
     .option(...reasonOption)

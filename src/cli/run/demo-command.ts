@@ -65,7 +65,7 @@ export async function demoCommand(
     const creates = Object.values(createsPerCollector);
     output.out.write(
       `\nthe service's own record: ${creates.reduce((a, b) => a + b, 0)} tasks for ${creates.length} collectors, ` +
-        `at most ${tasksInFlightMax} at once, ${throttled.rate + throttled.concurrency} answers 429\n`,
+        `at most ${tasksInFlightMax} at the same time, ${throttled.rate + throttled.concurrency} answers 429\n`,
     );
     const isGood = !stop.aborted && isAsWritten(statuses);
     if (isGood)

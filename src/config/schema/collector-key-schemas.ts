@@ -30,7 +30,7 @@ export const CapsSchema = z
   .default({})
   .transform((caps): CapRule[] => Object.entries(caps).map(([key, cap]) => ({ key: knownKey(key), cap })))
   .describe(
-    'How many upgrades may run at once among collectors that share a value. "fields.cluster: 1" allows one for each cluster.',
+    'How many upgrades may run at the same time among collectors that share a value. "fields.cluster: 1" allows one for each cluster.',
   );
 
 /** The keys by which collectors are divided into strata. */

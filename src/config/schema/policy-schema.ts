@@ -56,7 +56,9 @@ const Backoff = z
     factor: z.number().min(1).max(100).default(3).describe('The factor by which each further wait grows.'),
     max: durationSchema('10ms')
       .prefault('1h')
-      .describe('The longest wait. Causes that need time, such as a full disk, wait this long at once.'),
+      .describe(
+        'The longest wait. Causes that need time, such as a full disk, wait this long from the first retry.',
+      ),
     jitter: z
       .number()
       .min(0)
@@ -103,7 +105,7 @@ const MessageRule = z
       .array(z.string().trim().min(1, 'is empty; an empty word occurs in every message').max(200))
       .min(1)
       .max(100)
-      .describe('The rule matches when the message contains one of these, in any case.'),
+      .describe('The rule matches when the message contains one of these, case-insensitive.'),
     class: z
       .enum(['retry', 'retryLater', 'permanent'])
       .describe(
@@ -143,7 +145,7 @@ export const PolicySchema = z
     freezes: FreezesSchema,
     concurrency: wholeNumber(1, 10_000)
       .default(10)
-      .describe('How many upgrades may run at once, over all daemons.'),
+      .describe('How many upgrades may run at the same time, over all daemons.'),
     maxInFlightPer: CapsSchema,
     spreadBy: SpreadBySchema,
     isolate: z

@@ -54,7 +54,7 @@ const patterns = () => oneOrMany(Pattern, entriesMax).exactOptional();
 
 const selectorShape = {
   name: patterns().describe(
-    'Names of collectors: globs in any case (`*` any text, `?` one character) or /regular expressions/. A list matches when one entry matches.',
+    'Names of collectors: case-insensitive globs (`*` any text, `?` one character) or /regular expressions/. A list matches when one entry matches.',
   ),
   category: patterns().describe('Categories of collectors.'),
   hostName: patterns().describe('Host names of collectors.'),

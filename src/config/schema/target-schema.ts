@@ -21,7 +21,7 @@ export const TargetSchema = z
       .describe('The build to upgrade to: latest, or a build such as 19.455-2.'),
     minimumAge: durationSchema('0s')
       .prefault('0s')
-      .describe('With latest: how long ago a build must have been on offer first.'),
+      .describe('With latest: how long ago a build must have been available first.'),
     supersede: z
       .boolean()
       .default(false)

@@ -19,7 +19,7 @@ export function readTextFile(path: string, maxBytes: number): string | { readonl
       return { problem: `the file is larger than ${maxBytes} bytes, the most that is read` };
     return decodeUtf8(bytes);
   } catch (error) {
-    return { problem: `the file can't be read (${reasonOf(error)})` };
+    return { problem: `the file cannot be read (${reasonOf(error)})` };
   } finally {
     closeSync(descriptor);
   }

@@ -10,7 +10,7 @@ const PolicyDifference = namedObject('PolicyDifference', 'One key of a policy. T
   takesEffect: z
     .enum(['now', 'nextRollout'])
     .describe(
-      '`now`: it applies to a running rollout at once. `nextRollout`: it is part of the plan, which is frozen.',
+      '`now`: it applies to a running rollout immediately. `nextRollout`: it is part of the plan, which is frozen.',
     ),
 });
 export type PolicyDifference = z.infer<typeof PolicyDifference>;
@@ -73,5 +73,5 @@ export const reloadConfig = defineOperation({
   answer: { status: 200, body: ReloadAnswer },
   errors: ['invalid', 'unavailable'],
   idempotent: true,
-  source: 'DESIGN §4, Reload: this daemon reads its config file again; a file with mistakes changes nothing',
+  source: 'DESIGN §4, Reload: this daemon reads its config file again; a file with errors changes nothing',
 });

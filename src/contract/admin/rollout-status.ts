@@ -149,7 +149,7 @@ export type HeldFor = z.infer<typeof HeldFor>;
 const ShownBlocker = namedObject('Blocker', 'Why nothing more starts right now.', {
   kind: z.enum(blockerKinds),
   reason: z.string().describe('The same for people, with figures.'),
-  until: Instant.nullable().describe('When it may end by itself, if known.'),
+  until: Instant.nullable().describe('When it may end automatically, if known.'),
 });
 export type ShownBlocker = z.infer<typeof ShownBlocker>;
 
@@ -168,7 +168,7 @@ export const RolloutStatus = namedObject('RolloutStatus', 'The status of a rollo
     .nullable()
     .describe('The number of the current hold or pause, which `resume` names; null without one.'),
   heldFor: HeldFor.nullable().describe(
-    'Set while a hold ends by itself when this occurs. A pause clears it.',
+    'Set while a hold ends automatically when this occurs. A pause clears it.',
   ),
   account: z
     .enum(['own', 'unknown', 'another', 'unclear'])

@@ -32,7 +32,7 @@ const UpgradeTask = z
   })
   .meta({ id: 'UpgradeTask' });
 
-/** A build on offer (collector-api.md §2.4). */
+/** An available build (collector-api.md §2.4). */
 export const UpgradeTarget = z
   .looseObject({ version: z.string(), latest: z.boolean().nullish().catch(undefined) })
   .meta({ id: 'UpgradeTarget' });
@@ -68,7 +68,7 @@ export const listUpgradableCollectors = defineOperation({
 
 export const listUpgradeTargets = defineOperation({
   name: 'listUpgradeTargets',
-  summary: 'List the builds on offer',
+  summary: 'List the available builds',
   route: 'GET /collectors/upgrades/targets',
   answer: { status: 200, body: z.looseObject({ targets: z.array(UpgradeTarget) }) },
   source: 'collector-api.md §4.3',

@@ -41,7 +41,7 @@ async function previewOf(parts: ApprovePlanParts, view: RolloutView): Promise<Sh
   }
   const builds = await parts.fleet.listBuilds(AbortSignal.timeout(answerWithinMs));
   if (!builds.ok) {
-    const reason = `the builds on offer are unknown: ${describeFailure(builds.failure)}`;
+    const reason = `the available builds are unknown: ${describeFailure(builds.failure)}`;
     return { kind: 'unavailable', reason };
   }
   const upgrades = await listUpgradesIn(store, rollout.id, upgradeStates.filter(mayHaveBuild));

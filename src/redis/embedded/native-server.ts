@@ -84,7 +84,7 @@ async function answers(server: {
     ended = true;
   });
   for (let waitedMs = 0; waitedMs < startWithinMs; waitedMs += checkEveryMs) {
-    if (ended) throw new Error('it ended at once');
+    if (ended) throw new Error('it ended immediately');
     const line = await exchangeLine(server.port, `AUTH ${server.password}`, 1_000);
     // It may still be loading its file. The connections handle LOADING.
     if (line === '+OK') return;

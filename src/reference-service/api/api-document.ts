@@ -34,7 +34,7 @@ const generalAnswers: readonly GeneralAnswer[] = [
     description: 'the `Content-Type` is not `application/json`',
     appliesTo: ({ path }) => path.startsWith('/collectors/upgrades'),
   },
-  { status: 429, description: 'more than 4 requests a second, or 10 at once' },
+  { status: 429, description: 'more than 4 requests a second, or 10 at the same time' },
 ];
 
 /** The Collector Management API as an OpenAPI document, built from the contract that client and reference service share. */
@@ -43,7 +43,7 @@ export function describeCollectorManagementApi() {
     title: 'Collector Management API',
     version: 'v1',
     description:
-      'Manages collectors, their sources and their upgrades. A client sends the session cookie of the first response with later requests, so that they do not count as sign-ins. A user may send 4 requests a second, an access key 10 at once.',
+      'Manages collectors, their sources and their upgrades. A client sends the session cookie of the first response with later requests, so that they do not count as sign-ins. A user may send 4 requests a second, an access key 10 at the same time.',
     serverUrl: '{baseUrl}/v1',
     serverVariables: {
       baseUrl: {

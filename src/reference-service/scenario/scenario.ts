@@ -196,5 +196,5 @@ function reportContradictions({ durations, failures, builds }: Scenario, report:
         `an outcome createCode needs one of ${createUpgradeCodes.join(', ')}`,
       );
   });
-  if (!builds.some(({ offered }) => offered)) report(['builds'], 'none is on offer');
+  if (!builds.some(({ offered }) => offered)) report(['builds'], 'none is available');
 }

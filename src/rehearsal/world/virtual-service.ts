@@ -146,7 +146,7 @@ function makeWatchedTasks(world: World, slots: number) {
         brokenPromises.add(`a second task beside an open one: ${collectorId}`);
       if (observe(world, collectorId, now)?.build === toVersion)
         brokenPromises.add(`a task for the build it runs: ${collectorId}`);
-      if (runningUntil.length >= slots) brokenPromises.add(`more than ${slots} tasks at once`);
+      if (runningUntil.length >= slots) brokenPromises.add(`more than ${slots} tasks at the same time`);
       const task = world.createTask({ collectorId, toVersion, by: 'api' });
       last.set(collectorId, task);
       runningUntil = [...runningUntil, task.script.endsAt];

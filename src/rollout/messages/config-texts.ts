@@ -57,7 +57,7 @@ export function reloadLines(
     what: kind,
     words: kind === 'changed' ? `${policy}: ${differenceText(differences)}` : policy,
   }));
-  const [when, follows] = stage === 'done' ? ['now', ''] : ['at once', ' would follow'];
+  const [when, follows] = stage === 'done' ? ['now', ''] : ['immediately', ' would follow'];
   if (settings.length > 0) lines.push({ what: when, words: settings.join(', ') });
   for (const { rollout, followed, waiting } of rollouts) {
     const changes = differenceText(followed);

@@ -40,7 +40,7 @@ export const healthText = {
   redisFault: (place: string, fault: string) => `${place} answers with an error: ${fault}`,
   configAgreed: 'all daemons have the same config',
   configRefused: (problem: string) =>
-    `the config file has mistakes, so this daemon still uses the config that it read before: ${problem}`,
+    `the config file has errors, so this daemon still uses the config that it read before: ${problem}`,
   clockUnknown: "not compared with Redis's clock yet",
   clockWell: "agrees with Redis's clock",
   clockJumped: 'has jumped. This daemon waits for a comparison with the clock of Redis.',
@@ -49,7 +49,7 @@ export const healthText = {
   clockWrong: (aheadMs: DurationMs) => {
     const by = formatDuration(Math.round(Math.abs(aheadMs) / 1_000) * 1_000);
     const way = aheadMs > 0 ? 'ahead of' : 'behind';
-    return `The clock of this host is ${by} ${way} the clock of Redis. This daemon does not lead and upgrades nothing. Synchronize both clocks; the daemon continues by itself.`;
+    return `The clock of this host is ${by} ${way} the clock of Redis. This daemon does not lead and upgrades nothing. Synchronize both clocks; the daemon continues automatically.`;
   },
   recordsWell: 'this upwave can read every active rollout',
   recordsNewer: (newer: readonly string[]) => `left to daemons of a newer version: ${newer.join('; ')}`,

@@ -33,7 +33,7 @@ export const unplannedText = makeText<UnplannedReason>({
   excluded: ({ rule = null }) => (rule === null ? leftOutText.excluded : `excluded by ${ruleText(rule)}`),
   unknown: ({ detail }) =>
     detail === undefined
-      ? 'not planned; the builds on offer are unknown at present'
+      ? 'not planned; the available builds are unknown now'
       : `not planned; the reason is unavailable: ${detail}`,
   noTarget: ({ why, stopped, policy }) =>
     stopped === undefined ? noTargetText(why) : `${noTargetText(why)}; ${startText(stopped, policy)}`,

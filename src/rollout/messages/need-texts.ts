@@ -27,7 +27,7 @@ export function needText(status: RolloutStatus): string {
   const { headline, state, endedAt, reason, api } = status;
   if (headline.needsPerson) return `${sentence(dueText(status))} ${adviceText(status)}`;
   if (headline.kind === 'waitsForService')
-    return `Waits for the service. ${sentence(api?.outage?.reason ?? '')} It continues by itself.`;
+    return `Waits for the service. ${sentence(api?.outage?.reason ?? '')} It continues automatically.`;
   if (state === 'aborted') return sentence(`aborted ${reason}`);
   return endedAt === null ? ongoingText(status) : sentence(reason);
 }

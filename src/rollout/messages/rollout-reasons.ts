@@ -18,7 +18,7 @@ export const rolloutReasonText: (reason: RolloutReason) => string = makeText<
     `the service no longer offers build ${build}; abort, or resume once it is offered again`,
   asked: byText,
   awaitsApproval: () => 'waits for approval',
-  newerBuild: ({ build }) => `build ${build} is available, and the policy upgrades to it at once`,
+  newerBuild: ({ build }) => `build ${build} is available, and the policy upgrades to it immediately`,
   evidence: ({ wave, isShown }) =>
     `wave ${wave} has ${isShown ? 'an upgraded collector now' : 'a collector to upgrade again'}`,
   allEnded: () => 'every collector of the plan has ended',

@@ -126,7 +126,7 @@ function scanFailureText(why: ScanFailure): string {
 
 function unreadText(unread: Unread): string {
   if (unread.of === 'account') return accountText(unread.account);
-  if (unread.of === 'builds') return `the builds on offer: ${describeFailure(unread.why)}`;
+  if (unread.of === 'builds') return `the available builds: ${describeFailure(unread.why)}`;
   return `the fleet, for late joiners: ${isImplausible(unread.why) ? implausibleText(unread.why) : describeFailure(unread.why)}`;
 }
 

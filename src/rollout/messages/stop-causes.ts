@@ -36,7 +36,7 @@ function inventoryText(why: Implausible): string {
 function noEvidenceText({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence' }>): string {
   const ends = ended.map(({ state, upgrades }) => `${upgrades} ${stateText(state)}`);
   const endsNote = ends.length === 0 ? '' : ` (${ends.join(', ')})`;
-  return `wave ${wave} has no evidence: none of its collectors was upgraded${endsNote}; it continues by itself once one of them is upgraded; resume to continue without evidence, or abort`;
+  return `wave ${wave} has no evidence: none of its collectors was upgraded${endsNote}; it continues automatically once one of them is upgraded; resume to continue without evidence, or abort`;
 }
 
 /**

@@ -6,6 +6,7 @@ import { makeProgram } from '../../../src/cli/program.ts';
 import { makeSafeStreams } from '../../../src/cli/shell/console-output.ts';
 import { exitCodes } from '../../../src/cli/shell/exit-codes.ts';
 import { commandsOf } from '../../../src/cli/shell/program-help.ts';
+import { guideGroups } from '../../../src/docs/guide-list.ts';
 import { aFolder } from '../../support/a-folder.ts';
 import { callUpwave } from '../../support/night/upwave-call.ts';
 import { startTestService } from '../../support/start-test-service.ts';
@@ -48,6 +49,8 @@ describe('help for a guide', () => {
     const { out } = await callUpwave('help');
     expect(out).toContain('\nGuides (upwave help GUIDE prints one, and the daemon serves them at /docs/):\n');
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    for (const { name, answers } of guideGroups.flatMap(({ guides }) => guides))
+      expect(out).toMatch(new RegExp(`^ {2}${name} {2,}${answers.slice(0, 10)}`, 'm'));
     const redis = await callUpwave('help', 'redis');
     expect(redis).toMatchObject({ code: exitCodes.done, err: '' });
     expect(redis.out).toMatch(/^Run Redis for upwave\n=+\n/);
@@ -215,7 +218,7 @@ describe('init', () => {
     vi.stubEnv('UPWAVE_ACCESS_KEY', 'init-key-of-this-test');
     expect(await init()).toMatchObject({
       code: exitCodes.done,
-      err: expect.stringMatching(/^the key works; builds on offer: \d+\n$/),
+      err: expect.stringMatching(/^the key works; available builds: \d+\n$/),
     });
     expect(readFileSync(keyFile, 'utf8')).toBe('init-key-of-this-test\n');
     expect(statSync(keyFile).mode & 0o777).toBe(0o600);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { docsUrl } from '../../../src/docs/docs-paths.ts';
 import { loadGuide } from '../../../src/docs/load-guides.ts';
 import { rolloutStates, waveStates } from '../../../src/rollout/model/rollout.ts';
+import { aFolder } from '../../support/a-folder.ts';
 import { dashboard, dashboardQueries, panels, withoutVariables } from '../../support/deploy/dashboard.ts';
 import { exposeEverything } from '../../support/exposed-metrics.ts';
 
@@ -164,6 +165,20 @@ describe.skipIf(!promtool)('promtool (skipped where it is not installed)', () =>
     ['what the alerts say to each story', ['test', 'rules', 'rules.test.yml']],
   ])('approves of %s', (_what, args) => {
     expect(runPromtool(args, join(deploy, 'prometheus'))).toMatchObject({ status: 0 });
+  });
+
+  it('approves of the scrape config for Kubernetes', () => {
+    // Debian's promtool does not know Kubernetes.
+    const text = readText('prometheus/kubernetes.yml').replace(
+      /kubernetes_sd_configs:\n(?: {6}.*\n)+/,
+      'static_configs: [{ targets: [pod:9464] }]\n',
+    );
+    expect(text).toContain('static_configs');
+    const folder = aFolder();
+    writeFileSync(join(folder, 'kubernetes.yml'), text);
+    expect(runPromtool(['check', 'config', '--syntax-only', 'kubernetes.yml'], folder)).toMatchObject({
+      status: 0,
+    });
   });
 });
 

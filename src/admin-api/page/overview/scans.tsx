@@ -119,8 +119,8 @@ function askReload(): void {
     <Lines>
       {preview.value === undefined
         ? [
-            'The daemon reads its config file again. A file with mistakes changes nothing.',
-            'Running rollouts follow new windows, freezes and limits at once.',
+            'The daemon reads its config file again. A file with errors changes nothing.',
+            'Running rollouts follow new windows, freezes and limits immediately.',
           ]
         : reloadTexts(preview.value, 'preview')}
     </Lines>

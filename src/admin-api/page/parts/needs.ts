@@ -39,5 +39,5 @@ export function titleOf(all: readonly Rollout[]): string {
   if (first === undefined) return 'upwave';
   const percent = Math.floor((100 * first.counts.succeeded) / Math.max(1, first.planned));
   const failed = failedOf(first.counts);
-  return `${stateText(first.headline.kind)} ${percent} %${failed > 0 ? `, ${failed} failed` : ''} · upwave`;
+  return `${stateText(first.headline.kind)} ${percent}%${failed > 0 ? `, ${failed} failed` : ''} · upwave`;
 }

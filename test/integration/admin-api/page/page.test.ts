@@ -119,7 +119,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       '/docs/alerts#UpwaveRolloutHeld',
       '/docs/alerts#UpwaveRolloutAwaitsApproval',
     ]);
-    expect(await page.title()).toBe('needs approval 14 %, 11 failed · upwave');
+    expect(await page.title()).toBe('needs approval 14%, 11 failed · upwave');
   });
 
   it('shows what needs a person while the rest continues, and never "Nothing needs you" then (P16)', async () => {
@@ -272,7 +272,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('button', { name: 'reload the config file' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('production-1 would follow: concurrency 50 → 5').waitFor();
-    await dialog.getByText('at once: http.tokens').waitFor();
+    await dialog.getByText('immediately: http.tokens').waitFor();
     await dialog.getByText('the daemon keeps its old log.level until it is restarted').waitFor();
     await dialog.getByRole('button', { name: 'reload' }).click();
     await dialog.getByText('now: production-1: concurrency 50 → 5').waitFor();

@@ -31,7 +31,7 @@ describe.skipIf(!hasTerminal).concurrent('init at a terminal (skipped where scri
     await answer('Access id: ', 'anix\u007fd\r');
     await answer('Access key (not shown): ', 'akey\r');
     const { code, out } = await init.ended;
-    expect(out).toMatch(/the key works; builds on offer: \d+/);
+    expect(out).toMatch(/the key works; available builds: \d+/);
     expect(out).toContain('next: upwave plan ');
     // A daemon without a Redis would wait for one for ever.
     expect(out).toContain('upwave run --redis embedded');

@@ -108,7 +108,7 @@ describe('upwave rehearse', () => {
     const cases: ReadonlyArray<readonly [readonly string[], string]> = [
       [['nope'], 'there is no policy nope; the config has production'],
       [['--fail-if', 'harmd.p95 > 5'], '"harmd" is unknown; did you mean "harmed"?'],
-      [['--fleet', fleet], 'a fleet from a file has no builds on offer; name the build with --build'],
+      [['--fleet', fleet], 'a fleet from a file has no available builds; name the build with --build'],
       [['--fleet', wrong, '--build', '19.536-4'], 'is not a fleet; write one with'],
       [['--fleet', fleet, '--build', '19.536-4'], 'production plans no collector for build 19.536-4'],
       [['--at', 'soon'], 'give an instant, such as 2026-11-22T21:00Z.'],

@@ -204,11 +204,11 @@ describe.concurrent('a running `upwave run` and its operator', () => {
       checks: { config: { ok: true, kind: 'refused' } },
     });
     expect(await isReloaded()).toBe('0');
-    expect((await upwave('status')).out).toContain('The config file has mistakes');
+    expect((await upwave('status')).out).toContain('The config file has errors');
 
     changePolicy({ concurrency: 2, select: { exclude: [] } });
     const preview = await upwave('reload', '--dry-run');
-    expect(preview.out).toMatch(/^at once +night-\d{8}-1 would follow: concurrency 1 → 2, freezes 2020/m);
+    expect(preview.out).toMatch(/^immediately +night-\d{8}-1 would follow: concurrency 1 → 2, freezes 2020/m);
     const diff = await upwave('diff', 'night');
     expect(diff.out).toContain(preview.out.trimEnd());
     expect(diff.out).toMatch(/^night → \S+ {3}plan \w+\s+compared with night-\d{8}-1 \(running\)$/m);

@@ -1,8 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { checkRedisRights, triedCommands } from '../../../../src/redis/connection/rights.ts';
 import { makeRightsWatch } from '../../../../src/redis/connection/rights-watch.ts';
+import { aFolder } from '../../../support/a-folder.ts';
 import {
   aDaemonNight,
   type NightDaemon,
@@ -15,7 +20,11 @@ import { callUpwave } from '../../../support/night/upwave-call.ts';
 import { makeRedisProcess, redisServerCommand } from '../../../support/redis/redis-process.ts';
 import { until } from '../../../support/until.ts';
 
-const guide = readFileSync(new URL('../../../../src/docs/guides/redis.md', import.meta.url), 'utf8');
+const root = new URL('../../../../', import.meta.url);
+const readGuide = (name: string): string => readFileSync(new URL(`src/docs/guides/${name}.md`, root), 'utf8');
+const guide = readGuide('redis');
+const guideToKubernetes = readGuide('install-on-kubernetes');
+const main = fileURLToPath(new URL('dist/main.js', root));
 
 /** The line of the guide that makes the user, for this password. */
 function lineOfGuide(password: string): string {
@@ -73,6 +82,27 @@ describe
       expect(daemon.log.filter(isReported).map(({ event }) => event)).toEqual(['redis.reachable']);
       expect((await reader.commands.keys('*')).filter((key) => !key.startsWith('upwave:'))).toEqual([]);
       expect(await reader.commands.acl('LOG')).toEqual([]);
+    });
+
+    it('can be made by the commands of the guide to Kubernetes', async (test) => {
+      const [, commands = ''] =
+        /^ +```\n( +upwave help redis [\s\S]*?)^ +```$/m.exec(guideToKubernetes) ?? [];
+      const folder = aFolder(test.onTestFinished);
+      mkdirSync(join(folder, 'secrets'));
+      writeFileSync(join(folder, 'secrets/redis-password'), 'pass-of-upwave\n');
+      const stand = `upwave() { "${process.execPath}" "${main}" "$@"; }; kubectl() { cat; }\n`;
+      const { stdout } = await promisify(execFile)('sh', ['-c', stand + commands], { cwd: folder });
+      expect(stdout).toBe(`${lineOfGuide('pass-of-upwave')}\n`);
+    });
+
+    it('is kept over a restart by the line of redis.conf that the guide describes', async (test) => {
+      expect(guide).toContain('with `user` in place of\n`ACL SETUSER`');
+      // Redis takes the words of an option as a line of its file.
+      const [, , ...words] = lineOfGuide('pass-of-upwave').split(' ');
+      const redis = await makeRedisProcess({ args: ['--user', ...words] });
+      test.onTestFinished(() => redis.close());
+      await redis.start();
+      expect(await redis.ask('AUTH upwave pass-of-upwave')).toBe('+OK');
     });
   });
 

@@ -266,7 +266,7 @@ describe('a config beside its fleet', () => {
     };
     const { warnings } = checkFleet([{ policy: { ...policy, waves }, reading }, notOffered]);
     expect(warnings).toEqual([
-      'late starts nothing until its build is on offer',
+      'late starts nothing until its build is available',
       'all: the match of wave canary matches nothing',
     ]);
   });

@@ -8,7 +8,7 @@ const gate = aWebhookGate({ name: 'pager', dryRun: true });
 describe('a policy in short', () => {
   it('names target, speed and waves', () => {
     expect(policyLines(aPolicy())).toEqual([
-      'production: to latest, 10 at once, */15 * * * * UTC; rest 100% (soak 0s, failures 2%)',
+      'production: to latest, 10 at a time, */15 * * * * UTC; rest 100% (soak 0s, failures 2%)',
     ]);
   });
 

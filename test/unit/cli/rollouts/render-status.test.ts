@@ -136,7 +136,7 @@ do      upwave pause production   | abort | rollback`);
     ['do', held, 'upwave resume production --hold 17   | abort'],
     ['do', { waves: soaking, verbs: ['pause', 'skipSoak'] }, 'upwave pause production   | skip-soak'],
     ['do', { ...over, counts: countsOf({}), verbs: [] }, 'nothing: it is over'],
-    ['do', { state: 'rollingBack', verbs: [] }, 'nothing: it ends by itself'],
+    ['do', { state: 'rollingBack', verbs: [] }, 'nothing: it ends automatically'],
     [
       'do',
       { recordUnreadable: 'newer', verbs: [] },

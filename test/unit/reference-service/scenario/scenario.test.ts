@@ -40,7 +40,7 @@ describe('parseScenario', () => {
     expect(() => parseScenario({ durations: { median: '20m', p95: '10m' } })).toThrow(/durations/);
     expect(() => parseScenario({ failures: [{ outcome: 'createCode' }] })).toThrow(/failures\.0\.code/);
     expect(() => parseScenario({ builds: [{ version: '19.1-1', offered: false }] })).toThrow(
-      /none is on offer/,
+      /none is available/,
     );
   });
 });
