@@ -52,6 +52,8 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
     .command('audit')
     .description('who did which verb, hold, release or reload, when and why, over all rollouts, newest first')
     .option('--since <time>', 'how long ago (7d), or an instant (2026-11-22T21:00Z)', instantOrAge)
+    .option('--type <verb>', 'a verb, or an event or how a part of its name begins: abort, hold, stratum')
+    .option('--policy <name>', 'only what was done to the rollouts of this policy')
     .option('--by <who>', 'an operator')
     .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
     .option(...urlOption)
