@@ -25,7 +25,7 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
     .option('--state <states>', 'states, such as failed, or failed,timedOut,unconfirmed', statesOf)
     .option('--stratum <label>', 'a stratum by its label, such as "Linux / amd64 / 19.441-2"')
     .option(
-      '--reason <words>',
+      '--cause <words>',
       'words of the reason, a cause as status shows it, a failure class (timedOut), or the reasonKind of --json',
     )
     .option('--match <words>', 'words in its name, id, builds, stratum or caps')

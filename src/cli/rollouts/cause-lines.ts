@@ -69,7 +69,7 @@ function reasonHint([first]: RolloutStatus['causes']): readonly string[] {
   const cause = first?.causes[0];
   if (first === undefined || cause === undefined || cause.count === first.total) return [];
   const text = cause.text.length <= reasonShownMax ? cause.text : beginningOf(cause.text);
-  return text === '' ? [] : [`for one cause: add --reason ${quoteArgument(text)}`];
+  return text === '' ? [] : [`for one cause: add --cause ${quoteArgument(text)}`];
 }
 
 function beginningOf(text: string): string {

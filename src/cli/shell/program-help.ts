@@ -10,7 +10,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   status: ['upwave status', 'upwave status production', 'upwave status --watch'],
   upgrades: [
     'upwave upgrades production --state failed',
-    'upwave upgrades --reason "permission denied" --wave canary',
+    'upwave upgrades --cause "permission denied" --wave canary',
     'upwave upgrades production --match web --json',
   ],
   events: ['upwave events production --since 2h', 'upwave events --type upgrade.failed --collector web-7'],

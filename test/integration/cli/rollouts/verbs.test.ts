@@ -296,7 +296,7 @@ describe('a command that reads', () => {
     ['explain web-7', /^collector 7 web-7 {3}build 19\.441-2\n/, { collectorId: 7, explanations: [{}] }],
     ['list', /^production-20260302-1 {2}→ .* RUNNING .*\n$/, { rollouts: [{ id: running }], next: null }],
     [
-      'upgrades --state failed --reason disk',
+      'upgrades --state failed --cause disk',
       /^web-7 +7 {2}canary {2}failed .* disk full\n$/,
       { collectors: [{}] },
     ],
