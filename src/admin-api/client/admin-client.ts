@@ -70,6 +70,7 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
     },
     /** The last scan of each policy, and its result. */
     listPolicies: () => read(operations.listPolicies, {}),
+    course: (id: string) => read(operations.getRolloutCourse, { params: { id } }),
     rolloutStatus: (id: string): Promise<RolloutStatus> => read(operations.getRollout, { params: { id } }),
     /** A page of the collectors that match. `next` is the `after` of the page that follows. */
     searchUpgrades: (id: string, query: LooseQuery<CollectorSearch>) =>
