@@ -1,9 +1,10 @@
 import { Argument, type Command } from 'commander';
 import { completionLines, completionScripts, type Shell, shells } from './completion/completion-script.ts';
+import type { ReadValues } from './completion/value-kinds.ts';
 import { urlOption } from './rollouts/verbs-program.ts';
-import type { CommandRunner } from './shell/command.ts';
+import type { CommandOptions, CommandRunner } from './shell/command.ts';
 import type { ConsoleOutput } from './shell/console-output.ts';
-import { exitCodes } from './shell/exit-codes.ts';
+import { type ExitCode, exitCodes } from './shell/exit-codes.ts';
 
 /** Adds `upwave status`. */
 export function addStatusProgram(program: Command, run: CommandRunner): void {
@@ -63,12 +64,26 @@ export function addCompletionProgram(program: Command, run: CommandRunner): void
     .command('completion')
     .addArgument(new Argument('<shell>', 'the shell that reads it').choices(shells))
     .argument('[words...]', 'the words that were typed, for which the script asks')
-    .description('print a script that completes commands and options in a shell')
+    .description(
+      'print a script that completes commands, options, and values that a running daemon knows, in a shell',
+    )
     .action(
-      run(async () => (shell: Shell, words: readonly string[], _options: unknown, output: ConsoleOutput) => {
-        const isAsked = words.length > 0;
-        output.out.write(isAsked ? completionLines(program, shell, words) : completionScripts[shell]);
-        return exitCodes.done;
-      }),
+      run(
+        async () =>
+          async (
+            shell: Shell,
+            words: readonly string[],
+            { config }: CommandOptions,
+            output: ConsoleOutput,
+          ): Promise<ExitCode> => {
+            // The client of the daemon is loaded only where it is asked.
+            const ask: ReadValues = async (asked) =>
+              (await import('./completion/read-values.ts')).readValues(asked, config);
+            const isAsked = words.length > 0;
+            const text = isAsked ? completionLines(program, shell, words, ask) : completionScripts[shell];
+            output.out.write(await text);
+            return exitCodes.done;
+          },
+      ),
     );
 }

@@ -79,5 +79,6 @@ describe('the package', () => {
   it('upgrades a simulated fleet', async () => {
     const { stdout } = await upwave('demo');
     expect(stdout).toMatch(/^ ?rest\s.*passed/m);
+    expect(stdout).toMatch(/To look around at the end: upwave demo --keep\n$/);
   });
 });

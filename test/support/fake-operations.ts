@@ -6,7 +6,7 @@ import type { RolloutStatus } from '../../src/contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../src/contract/admin/status-parts.ts';
 import type { VerbBody } from '../../src/contract/admin/verb-body.ts';
 import type { RollbackPreview } from '../../src/contract/admin/verbs.ts';
-import { makeEventMatcher } from '../../src/orchestrator/operations/make-operations.ts';
+import { makeAuditMatcher, makeEventMatcher } from '../../src/orchestrator/operations/event-filters.ts';
 import type {
   ExplainResult,
   HoldRequest,
@@ -301,7 +301,8 @@ export function makeFakeOperations(data: {
     hold: (request) => changeHold('hold', request),
     release: (request) => changeHold('release', request),
     listHolds: () => answer(() => data.held ?? { builds: [], collectors: [], strata: [] }),
-    readAudit: (limit) => answer(() => (data.audit ?? []).slice(0, limit)),
+    readAudit: (limit, filter = {}) =>
+      answer(() => (data.audit ?? []).filter(makeAuditMatcher(filter)).slice(0, limit)),
     reload: (request) =>
       answer((): ReloadResult => {
         operations.reloads.push(request);

@@ -1,5 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
 import { adminApi, adminApiPath } from '../../contract/admin/api.ts';
+import type { AuditSearch } from '../../contract/admin/holds.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { CollectorSearch, EventSearch } from '../../contract/admin/rollouts.ts';
 import type { VerbBody } from '../../contract/admin/verb-body.ts';
@@ -69,6 +70,7 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
     },
     /** The last scan of each policy, and its result. */
     listPolicies: () => read(operations.listPolicies, {}),
+    course: (id: string) => read(operations.getRolloutCourse, { params: { id } }),
     rolloutStatus: (id: string): Promise<RolloutStatus> => read(operations.getRollout, { params: { id } }),
     /** A page of the collectors that match. `next` is the `after` of the page that follows. */
     searchUpgrades: (id: string, query: LooseQuery<CollectorSearch>) =>
@@ -91,7 +93,7 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
     release: (body: HoldRequest) => act(operations.releaseSubject, { body }),
     listHolds: () => read(operations.listHolds, {}),
     /** The audit, newest first. */
-    readAudit: async (limit: number) => (await read(operations.readAudit, { query: { limit } })).entries,
+    readAudit: async (query: AuditSearch) => (await read(operations.readAudit, { query })).entries,
     /** The plan that `startPolicy` would start now. */
     previewStart: (policy: string) => approve(operations.previewStart, { params: { policy } }),
     /** Starts a rollout with the plan that was shown. */

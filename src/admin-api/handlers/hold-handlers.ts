@@ -18,9 +18,13 @@ export function makeHoldHandlers(ask: AskOperations) {
       body: answerOrRefuse(await ask.act((operations) => operations.release(withReason(body)))),
     }),
     listHolds: async () => ({ body: await ask.read((operations) => operations.listHolds()) }),
-    readAudit: async ({ query }) => ({
-      body: { entries: await ask.read((operations) => operations.readAudit(query.limit)) },
-    }),
+    readAudit: async ({ query: { limit, ...filter } }) => {
+      const isFiltered = Object.values(filter).some((value) => value !== undefined);
+      const entries = await ask.read((operations) =>
+        operations.readAudit(limit, isFiltered ? filter : undefined),
+      );
+      return { body: { entries } };
+    },
     // The request to the service waits for its place in the API budget.
     explainCollector: async ({ params: { collector } }) => ({
       body: explained(collector, await ask.act((operations) => operations.explain(collector))),

@@ -1,5 +1,6 @@
-import type { Argument, Command } from 'commander';
+import type { Argument, Command, Option } from 'commander';
 import { toOneLine } from '../../base/safe-text.ts';
+import { fixedValues, type Offer, type ReadValues, valueKinds } from './value-kinds.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
@@ -7,13 +8,21 @@ export type Shell = (typeof shells)[number];
 /**
  * The script that makes a shell ask `upwave completion <shell> -- <words>` at each completion. Where upwave offers nothing, the
  * shell offers files. The zsh script works as a file of `fpath`, which zsh calls at the first completion, and where it is
- * sourced. A dot is an empty word, which no command takes as an argument.
+ * sourced. A dot is an empty word, which no command takes as an argument. The bash script quotes what it offers, and expands
+ * nothing of it: values come from the service, and `compgen -W` would run a command in them.
  */
 export const completionScripts: Readonly<Record<Shell, string>> = {
   bash: `_upwave() {
-  local current="\${COMP_WORDS[COMP_CWORD]}"
-  local offered="$(upwave completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD-1}" "\${current:-.}" 2>/dev/null)"
-  COMPREPLY=($(compgen -W "$offered" -- "$current"))
+  local current="\${COMP_WORDS[COMP_CWORD]}" line quoted
+  COMPREPLY=()
+  while IFS= read -r line; do
+    printf -v quoted '%q' "$line"
+    if [[ $line == "$current"* || $quoted == "$current"* ]]; then
+      COMPREPLY+=("$quoted")
+    elif [[ $current == [\\"\\']* && $line == "\${current:1}"* ]]; then
+      COMPREPLY+=("$line")
+    fi
+  done < <(upwave completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD-1}" "\${current:-.}" 2>/dev/null)
 }
 complete -o default -F _upwave upwave
 `,
@@ -49,38 +58,89 @@ complete -c upwave -f -a '(__upwave_offered)'
 `,
 };
 
-interface Offer {
-  readonly name: string;
-  readonly help: string;
+/**
+ * What may stand in place of the last word, one a line in the form of the shell, which leaves out what does not match.
+ * @param readValues asks the daemon, where a value of the word is known to it
+ */
+export async function completionLines(
+  program: Command,
+  shell: Shell,
+  words: readonly string[],
+  readValues: ReadValues,
+): Promise<string> {
+  const offers = await offersFor(program, words, readValues);
+  return offers.map((offer) => `${lineOf[shell](offer)}\n`).join('');
 }
 
-/** What may stand in place of the last word, one a line in the form of the shell, which leaves out what does not match. */
-export function completionLines(program: Command, shell: Shell, words: readonly string[]): string {
-  const lines = offersFor(program, words).map(({ name, help }) => {
-    if (shell === 'bash') return name;
-    return `${name}${shell === 'zsh' ? ':' : '\t'}${toOneLine(help)}`;
-  });
-  return lines.map((line) => `${line}\n`).join('');
+const lineOf: Readonly<Record<Shell, (offer: Offer) => string>> = {
+  bash: ({ name }) => name,
+  zsh: ({ name, help }) => withHelp(name.replaceAll(/[\\:]/g, '\\$&'), ':', help),
+  fish: ({ name, help }) => withHelp(name, '\t', help),
+};
+
+function withHelp(name: string, separator: string, help: string): string {
+  return help === '' ? name : `${name}${separator}${toOneLine(help)}`;
 }
 
-function offersFor(program: Command, words: readonly string[]): readonly Offer[] {
-  const [current = '', ...typed] = words.toReversed();
-  // Words that are no command are values.
-  const command = typed.reduceRight(
-    (found, word) => found.commands.find((each) => each.name() === word) ?? found,
-    program,
-  );
-  const options = [...new Set([...command.options, ...program.options])].filter(({ hidden }) => !hidden);
-  const asked = options.find(({ long, required }) => required && long === typed[0]);
-  if (asked !== undefined) return choicesOf(asked);
+async function offersFor(
+  program: Command,
+  words: readonly string[],
+  readValues: ReadValues,
+): Promise<readonly Offer[]> {
+  const current = words.at(-1) ?? '';
+  const typed = words.slice(0, -1);
+  const { command, values, asked, given } = readTyped(program, typed);
+  const valuesOf = async (key: string): Promise<readonly Offer[]> => {
+    const fixed = fixedValues[key];
+    if (fixed !== undefined) return fixed.map((name) => ({ name, help: '' }));
+    const kind = valueKinds[`${command.name()} ${key}`] ?? valueKinds[key];
+    if (kind === undefined) return [];
+    const { url, config } = given;
+    const read = await readValues({ kind, rollout: values[0], url, config });
+    // A name with a control character could not be typed.
+    return read.filter(({ name }) => name !== '' && name === toOneLine(name));
+  };
+  if (asked !== undefined) return [...choicesOf(asked), ...(await valuesOf(asked.flags))];
   if (current.startsWith('-')) {
-    const named = options.flatMap(({ long, description: help }) => (long ? [{ name: long, help }] : []));
+    const named = optionsOf(program, command).flatMap(({ long, description: help }) =>
+      long ? [{ name: long, help }] : [],
+    );
     return [...named, { name: '--help', help: 'show the help' }];
   }
+  const last = command.registeredArguments.at(-1);
+  const argument = command.registeredArguments[values.length] ?? (last?.variadic === true ? last : undefined);
   return [
     ...command.commands.map((each) => ({ name: each.name(), help: each.description() })),
-    ...command.registeredArguments.flatMap(choicesOf),
+    ...(argument === undefined ? [] : [...choicesOf(argument), ...(await valuesOf(argument.name()))]),
   ];
+}
+
+/** Reads the words before the current one. Words that are no command are values. */
+function readTyped(program: Command, typed: readonly string[]) {
+  let command = program;
+  let values: string[] = [];
+  let asked: Option | undefined;
+  const given: { url?: string; config?: string } = {};
+  for (const word of typed) {
+    if (asked !== undefined) {
+      if (asked.long === '--url') given.url = word;
+      if (asked.long === '--config') given.config = word;
+      asked = undefined;
+      continue;
+    }
+    const next = command.commands.find((each) => each.name() === word);
+    if (next !== undefined) [command, values] = [next, []];
+    else if (!word.startsWith('-')) values.push(word);
+    else
+      asked = optionsOf(program, command).find(
+        ({ long, short, required }) => required && (long === word || short === word),
+      );
+  }
+  return { command, values, asked, given };
+}
+
+function optionsOf(program: Command, command: Command): readonly Option[] {
+  return [...new Set([...command.options, ...program.options])].filter(({ hidden }) => !hidden);
 }
 
 function choicesOf({ argChoices = [], description: help }: Pick<Argument, 'argChoices' | 'description'>) {

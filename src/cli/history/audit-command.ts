@@ -1,33 +1,32 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
+import { auditEvents } from '../../base/vocabulary.ts';
 import type { AuditEntry } from '../../contract/admin/holds.ts';
+import { isOfType } from '../../orchestrator/operations/event-filters.ts';
+import type { AuditFilter } from '../../orchestrator/operations/operations.ts';
+import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
-export interface AuditOptions extends DaemonTarget {
-  readonly since?: EpochMs;
-  readonly by?: string;
+export interface AuditOptions extends DaemonTarget, AuditFilter {
   readonly limit: number;
 }
 
-// The maximum of one answer. The filters apply to these entries.
-const entriesReadMax = 1_000;
-
 /** `upwave audit`: who did what, when and why, over all rollouts, newest first. */
 export async function auditCommand(options: AuditOptions, output: ConsoleOutput): Promise<ExitCode> {
-  const { since, by, limit } = options;
-  const isFiltered = since !== undefined || by !== undefined;
-  const read = await withDaemon(options, (client) => client.readAudit(isFiltered ? entriesReadMax : limit));
-  const entries = read
-    .filter((entry) => (since === undefined || entry.at >= since) && (by === undefined || entry.by === by))
-    .slice(0, limit);
+  const { limit, since, type, policy, by } = options;
+  if (type !== undefined && !auditEvents.some((event) => isOfType(event, type)))
+    throw new UsageFailure(
+      `nothing in the audit is of type ${type}; its events are ${auditEvents.join(', ')}`,
+    );
+  const entries = await withDaemon(options, (client) => client.readAudit({ limit, since, type, policy, by }));
   return printAnswer(output, options, { entries }, () => renderAudit(entries, Date.now()));
 }
 
 /** A line each: when, who, what, and why. */
-export function renderAudit(entries: readonly AuditEntry[], now: EpochMs): string {
+function renderAudit(entries: readonly AuditEntry[], now: EpochMs): string {
   if (entries.length === 0) return 'no audit entries';
   const byWidth = Math.max(...entries.map(({ by }) => toPrintable(by).length));
   const eventWidth = Math.max(...entries.map(({ event }) => event.length));

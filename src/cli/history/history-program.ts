@@ -25,7 +25,7 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
     .option('--state <states>', 'states, such as failed, or failed,timedOut,unconfirmed', statesOf)
     .option('--stratum <label>', 'a stratum by its label, such as "Linux / amd64 / 19.441-2"')
     .option(
-      '--reason <words>',
+      '--cause <words>',
       'words of the reason, a cause as status shows it, a failure class (timedOut), or the reasonKind of --json',
     )
     .option('--match <words>', 'words in its name, id, builds, stratum or caps')
@@ -52,6 +52,8 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
     .command('audit')
     .description('who did which verb, hold, release or reload, when and why, over all rollouts, newest first')
     .option('--since <time>', 'how long ago (7d), or an instant (2026-11-22T21:00Z)', instantOrAge)
+    .option('--type <verb>', 'a verb, or an event or how a part of its name begins: abort, hold, stratum')
+    .option('--policy <name>', 'only what was done to the rollouts of this policy')
     .option('--by <who>', 'an operator')
     .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
     .option(...urlOption)

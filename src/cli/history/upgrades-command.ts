@@ -15,7 +15,7 @@ import { showInstant } from '../shell/show-instant.ts';
 export interface UpgradesOptions extends DaemonTarget {
   readonly state?: readonly UpgradeState[];
   readonly stratum?: string;
-  readonly reason?: string;
+  readonly cause?: string;
   readonly match?: string;
   readonly with?: string;
   readonly wave?: string;
@@ -34,7 +34,7 @@ export async function upgradesCommand(
       const names = waves.map(({ name }) => name).join(', ');
       throw new UsageFailure(`${id} has no wave ${options.wave}; it has ${names}`);
     }
-    const { state, stratum, reason: cause, match, with: attributes, wave, limit } = options;
+    const { state, stratum, cause, match, with: attributes, wave, limit } = options;
     const search = { state: state && [...state], stratum, cause, match, attributes, wave, limit };
     return { rollout: id, ...(await readUpgrades(client, id, search)) };
   });

@@ -5,39 +5,38 @@ import { holdCommandOf, quoteArgument } from '../../rollout/status/command-for.t
 import { type Fit, fitLines } from './fit-lines.ts';
 
 // `status` has room for the most frequent causes of the worst group, and one of each other group; `upgrades` shows all.
-const causesShownMax = 3;
+export const causesShownMax = 3;
 
 // The service does not limit the length of a message.
-const linesOfCauseMax = { alone: 2, besideMore: 1 } as const;
+const linesOfCauseMax = { worst: 2, other: 1 } as const;
 
 /**
  * Why upgrades failed, are retried, are deferred or were withdrawn, most frequent first, and how to see each of them
- * where a daemon can be asked.
+ * where a daemon can be asked. With fewer causes than usual, the worst group is shown alone.
  */
 export function causeLines(
   status: Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'sharedAttribute' | 'unweighedFields' | 'endedAt'>,
   fit: Fit,
-  { canBeAsked }: { readonly canBeAsked: boolean },
+  { canBeAsked, causesMax }: { readonly canBeAsked: boolean; readonly causesMax: number },
 ): readonly string[] {
   const { id, causes, strata, sharedAttribute: shared } = status;
-  // Held strata and shared attributes take lines of their own.
-  const isAlone = shared === null && strata.held.length === 0;
-  const lines = causes.flatMap((group, index) => {
+  const isCut = causesMax < causesShownMax;
+  const lines = (isCut ? causes.slice(0, 1) : causes).flatMap((group, index) => {
     const hasStrata = strata.total > 1 && shared === null;
-    const linesMax = isAlone && index === 0 ? linesOfCauseMax.alone : linesOfCauseMax.besideMore;
-    return groupLines(group, { isFirst: index === 0, hasStrata, linesMax }, fit);
+    const linesMax = index === 0 ? linesOfCauseMax.worst : linesOfCauseMax.other;
+    return groupLines(group, { isFirst: index === 0, hasStrata, linesMax, causesMax, isCut }, fit);
   });
-  if (lines.length === 0) return [];
+  if (causes.length === 0) return [];
   const sharedPart = shared === null ? [] : [{ text: sharedAttributeText(shared), color: 'red' as const }];
   const list = [
-    `list them: upwave upgrades ${quoteArgument(id)}${stateOption(causes)}`,
-    ...reasonHint(causes),
+    `${isCut ? moreText(causes, causesMax) : 'list them'}: upwave upgrades ${quoteArgument(id)}${stateOption(causes)}`,
+    ...(isCut ? [] : reasonHint(causes)),
   ];
   return [
     ...(shared === null ? [] : fitLines('common', sharedPart, fit)),
     ...(canBeAsked ? holdHint(status) : []).flatMap((hint) => fitLines('', [hint], fit)),
     ...lines,
-    ...unweighedLines(status, fit),
+    ...(isCut ? [] : unweighedLines(status, fit)),
     ...(canBeAsked ? fitLines('', list, fit) : []),
   ];
 }
@@ -69,12 +68,21 @@ function reasonHint([first]: RolloutStatus['causes']): readonly string[] {
   const cause = first?.causes[0];
   if (first === undefined || cause === undefined || cause.count === first.total) return [];
   const text = cause.text.length <= reasonShownMax ? cause.text : beginningOf(cause.text);
-  return text === '' ? [] : [`for one cause: add --reason ${quoteArgument(text)}`];
+  return text === '' ? [] : [`for one cause: add --cause ${quoteArgument(text)}`];
 }
 
 function beginningOf(text: string): string {
   const cut = text.slice(0, reasonShownMax);
   return cut.includes(' ') ? cut.slice(0, cut.lastIndexOf(' ')) : cut;
+}
+
+/** How many upgrades of the first group have causes that are not shown. */
+function moreText([first]: RolloutStatus['causes'], causesMax: number): string {
+  if (first === undefined) return '';
+  const shown = first.causes.slice(0, causesMax).reduce((sum, { count }) => sum + count, 0);
+  return first.total > shown
+    ? `… ${first.total - shown} ${shown === 0 ? stateText(first.of) : 'more'}`
+    : 'list them';
 }
 
 /** Causes of the first group, which is the worst. */
@@ -86,14 +94,17 @@ interface GroupStyle {
   readonly isFirst: boolean;
   readonly hasStrata: boolean;
   readonly linesMax: number;
+  readonly causesMax: number;
+  /** The line that lists the upgrades says how many are not shown. */
+  readonly isCut: boolean;
 }
 
 function groupLines(
   { of: group, total, causes, others: { unread } }: CauseGroup,
-  { isFirst, hasStrata, linesMax }: GroupStyle,
+  { isFirst, hasStrata, linesMax, causesMax, isCut }: GroupStyle,
   fit: Fit,
 ): readonly string[] {
-  const named = causes.slice(0, isFirst ? causesShownMax : 1);
+  const named = causes.slice(0, isFirst ? causesMax : 1);
   const rest = total - unread - named.reduce((sum, { count }) => sum + count, 0);
   const atLeast = unread > 0 ? 'at least ' : '';
   const texts = named.map((cause) => causeText(cause, hasStrata).map((text) => `${atLeast}${text}`));
@@ -102,7 +113,7 @@ function groupLines(
     ...(rest > 0 ? [`${rest} for other reasons`] : []),
     ...(unread > 0 ? [`${unread} not read`] : []),
   ];
-  if (others.length > 0 && (isFirst || named.length === 0)) texts.push([others.join(', ')]);
+  if (!isCut && others.length > 0 && (isFirst || named.length === 0)) texts.push([others.join(', ')]);
   return texts.flatMap((choices, index) => {
     const partOf = (text: string) => ({ text, color: group === 'failed' ? 'red' : 'dim' }) as const;
     const label = index === 0 ? labels[group] : '';

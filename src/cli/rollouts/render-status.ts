@@ -1,30 +1,27 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { singularOrPlural } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
-import type { BlockerKind } from '../../base/vocabulary.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { etaText } from '../../rollout/messages/eta-texts.ts';
-import { counted, starterText } from '../../rollout/messages/sentences.ts';
-import type { RolloutState } from '../../rollout/model/rollout.ts';
+import { starterText } from '../../rollout/messages/sentences.ts';
 import { commandFor, commandName, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { showComing, showInstant } from '../shell/show-instant.ts';
-import { causeLines } from './cause-lines.ts';
+import { showComing } from '../shell/show-instant.ts';
+import { causeLines, causesShownMax } from './cause-lines.ts';
 import { type Fit, fitLines, type Part, usualWidth } from './fit-lines.ts';
 import { headlineColor, headlineText } from './headline-text.ts';
 import { leftBehindText } from './left-behind-text.ts';
 import { failedOf, renderWaves } from './render-waves.ts';
-import { outageText, windowText } from './waiting-text.ts';
+import { whyLines } from './why-lines.ts';
 
 const barWidth = 26;
+
+const indent = ' '.repeat(8);
 
 // `plan` and `--json` list all left-out collectors with their reasons, and all builds.
 const planLinesMax = 1;
 const fromBuildsShownMax = 2;
-
-// A build that is bad for an operating system holds one stratum for each version of that system.
-const heldShownMax = 1;
 
 // The header has room for this many builds.
 const backToShownMax = 3;
@@ -32,41 +29,116 @@ const backToShownMax = 3;
 // `status` has room for a few; the plan names more.
 const uncoveredShownMax = 3;
 
+/** A terminal has 24 rows, and the prompt takes one of them. */
+export const usualRows = 23;
+
 export interface StatusStyle extends Pick<ConsoleOutput, 'paint' | 'columns'> {
   /** False: the daemon and its records are gone when a person reads this, so no verb is offered. Default: true. */
   readonly canBeAsked?: boolean;
+  /** Lists are cut to keep to this many lines. Default: the rows of a small terminal. */
+  readonly rows?: number;
+  /** Reasons are cut only to keep to this many lines. Default: `rows`. */
+  readonly rowsMax?: number;
 }
 
 interface Canvas extends Pick<ConsoleOutput, 'paint'> {
   readonly width: number;
 }
 
-/** A rollout at a glance: progress, safety, blockers, ETA and legal verbs (DESIGN §5). */
+interface Detail {
+  readonly causesMax: number;
+  readonly asideMax: number;
+  /** Waves are cut where they have this many lines. */
+  readonly wavesMin: number;
+}
+
+const shortest: Detail = { causesMax: 0, asideMax: 0, wavesMin: 1 };
+
+/** Lists are cut in this order. The first detail that fits is shown. */
+const details: readonly Detail[] = [
+  { causesMax: causesShownMax, asideMax: Number.POSITIVE_INFINITY, wavesMin: Number.POSITIVE_INFINITY },
+  { causesMax: causesShownMax, asideMax: 1, wavesMin: Number.POSITIVE_INFINITY },
+  { causesMax: 1, asideMax: 1, wavesMin: 5 },
+  { causesMax: 1, asideMax: 0, wavesMin: 2 },
+  shortest,
+];
+
+/**
+ * A rollout at a glance: state, reasons, blockers and legal verbs first, then progress, safety and ETA (DESIGN §5). Lists are cut
+ * before reasons.
+ */
 export function renderStatus(
   status: RolloutStatus,
   now: EpochMs,
-  { paint, columns, canBeAsked = true }: StatusStyle,
+  { paint, columns, canBeAsked = true, rows = usualRows, rowsMax = rows }: StatusStyle,
 ): string {
   const fit: Canvas = { paint, width: columns ?? usualWidth };
-  const line = (label: string, ...parts: readonly Part[]) => fitLines(label, parts, fit);
+  const act = canBeAsked ? fitLines('do', verbParts(status), fit) : [];
+  const why = [...headLines(status, now, fit), ...whyLines(status, now, fit)];
+  const progress = fitLines('all', progressParts(status, fit), fit);
+  const waves = renderWaves(status, now, fit);
+  const end = [...endLines(status, now, fit), ...fitLines('plan', planParts(status), fit, planLinesMax)];
+  const report = canBeAsked ? `: upwave report ${quoteArgument(status.id)}` : '';
+  const middleIn = (
+    { causesMax, asideMax, wavesMin }: Detail,
+    linesMax: number,
+  ): readonly string[] | undefined => {
+    const causes = causeLines(status, fit, { canBeAsked, causesMax });
+    const aside = cutLines(asideLines(status, fit), asideMax, report);
+    const fixed = [why, act, progress, causes, aside, end].reduce((sum, { length }) => sum + length, 0);
+    const room = linesMax - fixed;
+    if (waves.flat().length > room && room < wavesMin) return undefined;
+    return [...progress, ...cutWaves(status, waves, room, report), ...causes, ...aside];
+  };
+  const tries = [
+    ...details.map((detail) => ({ detail, linesMax: rows })),
+    { detail: shortest, linesMax: rowsMax },
+  ];
+  for (const { detail, linesMax } of tries) {
+    const middle = middleIn(detail, linesMax);
+    if (middle !== undefined) return [...why, ...act, ...middle, ...end].join('\n');
+  }
+  // Reasons alone fill the lines. The verbs stay.
+  const kept = cutLines(why, Math.max(1, rowsMax - act.length - 1), '');
+  return [...kept, ...act, ...progress, ...end].slice(0, rowsMax).join('\n');
+}
+
+function cutLines(lines: readonly string[], max: number, report: string): readonly string[] {
+  if (lines.length <= max || max === 0) return lines.slice(0, max);
+  return [...lines.slice(0, max), `${indent}… ${lines.length - max} more${report}`];
+}
+
+/** The wave under way and those around it, in the order of the plan. */
+function cutWaves(
+  { waves }: Pick<RolloutStatus, 'waves'>,
+  lines: ReadonlyArray<readonly string[]>,
+  room: number,
+  report: string,
+): readonly string[] {
+  if (lines.flat().length <= room) return lines.flat();
+  const firstOpen = waves.findIndex(({ state }) => state !== 'passed');
+  const current = firstOpen < 0 ? waves.length - 1 : firstOpen;
+  const byDistance = [...lines.keys()].sort((a, b) => Math.abs(a - current) - Math.abs(b - current) || b - a);
+  const kept = new Set<number>();
+  let left = room - 1;
+  for (const index of byDistance) {
+    left -= lines[index]?.length ?? 0;
+    if (left < 0) break;
+    kept.add(index);
+  }
+  const more = lines.length - kept.size;
   return [
-    ...headLines(status, now, fit),
-    ...line('all', ...progressParts(status, fit)),
-    ...renderWaves(status, now, fit),
-    ...causeLines(status, fit, { canBeAsked }),
-    ...[
-      ...stateParts(status),
-      ...driftParts(status),
-      ...heldParts(status),
-      ...rollbackParts(status),
-      ...waitParts(status, now),
-      ...windowParts(status, now),
-      ...uncoveredParts(status),
-    ].flatMap(([label, text]) => line(label, text)),
-    ...endLines(status, now, fit),
-    ...fitLines('plan', planParts(status), fit, planLinesMax),
-    ...(canBeAsked ? line('do', ...verbParts(status)) : []),
-  ].join('\n');
+    ...lines.filter((_line, index) => kept.has(index)).flat(),
+    `${indent}… ${more}${kept.size > 0 ? ' more' : ''} ${singularOrPlural(more, 'wave', 'waves')}${report}`,
+  ];
+}
+
+/** Collectors that a rollback leaves behind, and strata that no wave before the last one has. */
+function asideLines(status: RolloutStatus, fit: Fit): readonly string[] {
+  return [
+    ...leftBehindText(status).flatMap((words) => fitLines('left', [words], fit)),
+    ...uncoveredParts(status).flatMap((words) => fitLines('strata', [words], fit)),
+  ];
 }
 
 /** `production-20261122-3  → 19.536-4     NEEDS YOU: approve wave rest     1m12s`, in two lines where it does not fit one. */
@@ -131,107 +203,14 @@ function drawBar(done: number, total: number, width: number): string {
   return '█'.repeat(filled) + '░'.repeat(width - filled);
 }
 
-type Line = readonly [label: string, text: Part];
-
-/** States that need a reason. The others are clear by themselves, or have lines of their own. */
-const stateLabels: Partial<Record<RolloutState, string>> = {
-  held: 'held',
-  paused: 'paused',
-  aborted: 'aborted',
-  rollingBack: 'back',
-  rolledBack: 'back',
-  superseded: 'ended',
-};
-
-function stateParts({ state, reason }: RolloutStatus): readonly Line[] {
-  const label = stateLabels[state];
-  return label === undefined || reason === '' ? [] : [[label, reason]];
-}
-
-function driftParts({ drift, state }: RolloutStatus): readonly Line[] {
-  if (drift === null || state !== 'awaitingApproval') return [];
-  return [['drift', `since plan ${drift.from}: ${drift.words}`]];
-}
-
-function heldParts(status: RolloutStatus): readonly Line[] {
-  const { buildHold, strata, endedAt, state } = status;
-  const lines: Line[] = [];
-  if (buildHold !== null) {
-    const { build, reason, by } = buildHold;
-    // The line above has the reason of the rollout's hold, `upwave holds` that of the build's hold.
-    const why = state === 'held' ? '' : `: ${reason}`;
-    const words = `build ${build} is held${why} (by ${by})`;
-    const then = state === 'held' ? `, then ${commandFor(status, 'resume')}` : '';
-    lines.push(['held', `${words}; upwave release ${quoteArgument(build)}${then}`]);
-  }
-  if (strata.held.length > heldShownMax) return [...lines, heldTogether(status)];
-  for (const { label, reason, by, waiting } of strata.held) {
-    const who = by === 'daemon' ? '' : ` (by ${by})`;
-    const words = `stratum ${label}: ${reason}${who}`;
-    const wait = waiting > 0 ? `; ${counted(waiting, 'waits', 'wait')}` : '';
-    // An ended rollout has nothing to release.
-    const release = endedAt === null ? `; upwave release ${quoteArgument(label)}` : '';
-    lines.push(['held', `${words}${wait}${release}`]);
-  }
-  return lines;
-}
-
-/** Many strata in one line: the first with its reason, and the command that lists the others. */
-function heldTogether({ strata: { held }, endedAt }: RolloutStatus): Line {
-  const [first] = held;
-  const waiting = held.reduce((sum, each) => sum + each.waiting, 0);
-  // Nothing waits in an ended rollout.
-  const wait = endedAt !== null ? '' : `, ${counted(waiting, 'collector waits', 'collectors wait')}`;
-  const such = first === undefined ? '' : `${first.label} (${first.reason})`;
-  const words = `${held.length} strata${wait}: ${such} and ${held.length - 1} more`;
-  return ['held', `${words}; list them: upwave holds`];
-}
-
-function rollbackParts(status: RolloutStatus): readonly Line[] {
-  const { rollbackOf, rollbackId } = status;
-  return [
-    ...(rollbackOf === null ? [] : [['back', `the rollback of ${rollbackOf}`] as const]),
-    ...(rollbackId === null
-      ? []
-      : [['back', `by ${rollbackId}: upwave status ${quoteArgument(rollbackId)}`] as const]),
-    ...leftBehindText(status).map((words) => ['left', words] as const),
-  ];
-}
-
-/** Blockers that other lines show. */
-const hasOwnLines: ReadonlySet<BlockerKind> = new Set([
-  'planApproval',
-  'waveApproval',
-  'held',
-  'paused',
-  'buildHeld',
-  'stratumHeld',
-]);
-
-function waitParts({ api, blockers }: RolloutStatus, now: EpochMs): readonly Line[] {
-  const current = api?.outage ?? null;
-  const outage: readonly Line[] = current === null ? [] : [['waits', outageText(current, now)]];
-  const others = blockers
-    .filter(({ kind }) => !hasOwnLines.has(kind))
-    .map(({ reason, until }): Line => {
-      const end = until === null ? '' : `, until ${showInstant(until, now)}`;
-      return ['waits', `${reason}${end}`];
-    });
-  return [...outage, ...others];
-}
-
-function windowParts({ window, endedAt }: RolloutStatus, now: EpochMs): readonly Line[] {
-  return window === null || endedAt !== null ? [] : [['window', windowText(window, now)]];
-}
-
-function uncoveredParts({ strata: { total, uncovered }, waves, endedAt }: RolloutStatus): readonly Line[] {
+function uncoveredParts({ strata: { total, uncovered }, waves, endedAt }: RolloutStatus): readonly string[] {
   const last = waves.at(-1);
   const isYetToCome = last?.state === 'waiting' || last?.state === 'awaitingApproval';
   if (uncovered.count === 0 || waves.length < 2 || !isYetToCome || endedAt !== null) return [];
   const labels = uncovered.labels.slice(0, uncoveredShownMax);
   const more = uncovered.count > labels.length ? '; …' : '';
   const words = `${uncovered.count} of ${total} strata ${singularOrPlural(uncovered.count, 'is', 'are')} in no wave before ${last.name}`;
-  return [['strata', `${words}: ${labels.join('; ')}${more}`]];
+  return [`${words}: ${labels.join('; ')}${more}`];
 }
 
 /** The ETA, and the requests to the service. */

@@ -13,13 +13,13 @@ const nameMin = 6;
 const nameMax = 16;
 const slotStates = upgradeStates.filter(holdsSlot);
 
-/** One line for each wave: stage, numbers that add up to its size (P9), failure budget, and when the stage ends. */
-export function renderWaves(status: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
+/** For each wave its lines, usually one: stage, numbers that add up to its size (P9), failure budget, and when the stage ends. */
+export function renderWaves(status: RolloutStatus, now: EpochMs, fit: Fit): ReadonlyArray<readonly string[]> {
   const nameWidth = widest(status.waves.map(({ name }) => toPrintable(name)));
   const width = Math.min(nameMax, Math.max(nameMin, nameWidth));
   const okWidth = widest(status.waves.map(({ counts }) => String(counts.succeeded)));
   const failedWidth = widest(status.waves.map((wave) => String(failedOf(wave))));
-  return status.waves.flatMap((wave) => {
+  return status.waves.map((wave) => {
     const parts = waveParts(status, wave, now, { okWidth, failedWidth });
     return fitLines(toPrintable(wave.name).slice(0, nameMax), parts, { ...fit, labelColumns: width + 2 });
   });

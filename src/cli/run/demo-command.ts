@@ -76,6 +76,8 @@ export async function demoCommand(
         `The page stays open at ${page}\nTry upwave status --url ${page}. Ctrl-C ends the demo.\n`,
       );
       await untilFired(stop);
+    } else if (!stop.aborted) {
+      output.out.write(`To look around at the end: ${againCommand()}\n`);
     }
     return isGood ? exitCodes.done : exitCode;
   } finally {
@@ -85,6 +87,12 @@ export async function demoCommand(
     });
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+/** The same demo that stays open, as it was started. */
+function againCommand(): string {
+  const isNpm = process.env['npm_lifecycle_event'] === 'demo';
+  return isNpm ? 'npm run --silent demo -- --keep' : 'upwave demo --keep';
 }
 
 function isAsWritten(statuses: readonly RolloutStatus[]): boolean {

@@ -10,11 +10,15 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   status: ['upwave status', 'upwave status production', 'upwave status --watch'],
   upgrades: [
     'upwave upgrades production --state failed',
-    'upwave upgrades --reason "permission denied" --wave canary',
+    'upwave upgrades --cause "permission denied" --wave canary',
     'upwave upgrades production --match web --json',
   ],
   events: ['upwave events production --since 2h', 'upwave events --type upgrade.failed --collector web-7'],
-  audit: ['upwave audit --since 7d', 'upwave audit --by alice --json'],
+  audit: [
+    'upwave audit --since 7d',
+    'upwave audit --type abort --policy production',
+    'upwave audit --by alice --json',
+  ],
   list: ['upwave list', 'upwave list production --limit 5'],
   explain: ['upwave explain prod-web-014'],
   approve: [

@@ -1,5 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { renderOverview } from '../rollouts/render-overview.ts';
@@ -14,8 +15,13 @@ export interface ScreenSize {
 
 type Paint = Pick<ConsoleOutput, 'paint'>;
 
-// At least this many collectors stay visible below a long status.
+// The lists of the status are cut before fewer collectors than this stay visible below it.
 const collectorsMin = 4;
+
+// From this height on, the policies stay on the screen above the rollout.
+const splitRowsMin = 30;
+// At most this part of the screen is for the policies.
+const policiesShare = 1 / 3;
 
 /** All lines of the screen. The last line has the keys and the age of the data. */
 export function screenLines(
@@ -25,33 +31,76 @@ export function screenLines(
   { paint }: Paint,
 ): readonly string[] {
   const room = Math.max(4, rows - 2);
-  const body = bodyLines(state, now, { columns, rows: room }, { paint }).slice(0, room);
+  const isSplit = rows >= splitRowsMin && state.rows.length > 1;
+  const show = isSplit ? splitLines : bodyLines;
+  const body = show(state, now, { columns, rows: room }, { paint }).slice(0, room);
   const blank = Array.from({ length: Math.max(0, room - body.length) }, () => '');
   return [...body, ...blank, ...footLines(state, now, columns, { paint })];
 }
 
-function bodyLines(
+type Draw = (state: ScreenState, now: EpochMs, size: ScreenSize, paint: Paint) => readonly string[];
+
+/** The story, the open rollout, or the policies. */
+const bodyLines: Draw = (state, now, { columns, rows }, { paint }) => {
+  const { story, seenAt, notes } = state;
+  if (story !== undefined) return storyLines(story, { columns, rows });
+  const status = openOne(state);
+  if (status !== undefined) return openLines(state, status, now, { columns, rows }, { paint });
+  if (state.rows.length === 0) return [seenAt === undefined ? 'waiting for the daemon' : 'no rollout yet'];
+  return [...policyLines(state, now, { columns, rows }, { paint }), '', ...notes];
+};
+
+/** The policies, and below them the open rollout, or that of the policy at the cursor. */
+const splitLines: Draw = (state, now, { columns, rows }, { paint }) => {
+  const { story, notes } = state;
+  if (story !== undefined) return storyLines(story, { columns, rows });
+  const listRows = Math.floor(rows * policiesShare);
+  const list = [
+    ...policyLines(state, now, { columns, rows: listRows }, { paint }),
+    ...notes.slice(0, Math.max(1, listRows - state.rows.length)),
+  ];
+  const rule = paint('dim', '─'.repeat(columns));
+  const size = { columns, rows: rows - list.length - 1 };
+  const open = openOne(state);
+  const chosen = open ?? state.rows[state.cursor]?.status;
+  const below =
+    open !== undefined
+      ? openLines(state, open, now, size, { paint })
+      : chosen === undefined
+        ? ['no rollout yet']
+        : renderStatus(chosen, now, { paint, ...size }).split('\n');
+  return [...list, rule, ...below];
+};
+
+/** One line for each policy, with a mark at the chosen one. */
+const policyLines: Draw = (state, now, { columns, rows }, { paint }) => {
+  const open = openOne(state);
+  const at = open === undefined ? state.cursor : state.rows.findIndex(({ status }) => status?.id === open.id);
+  const from = Math.max(0, at - rows + 1);
+  const lines = renderOverview(state.rows, now, { paint, columns: columns - 2 });
+  return lines
+    .map((line, index) => `${index === at ? paint('inverse', '>') : ' '} ${line}`)
+    .slice(from, from + rows);
+};
+
+/** A rollout with its collectors. Reasons take the lines of the collectors, lists do not. */
+function openLines(
   state: ScreenState,
+  status: RolloutStatus,
   now: EpochMs,
   { columns, rows }: ScreenSize,
   { paint }: Paint,
 ): readonly string[] {
-  const { story, seenAt } = state;
-  if (story !== undefined)
-    return story.lines.flatMap((line) => wrapLine(line, columns)).slice(story.from, story.from + rows);
-  const status = openOne(state);
-  if (status !== undefined) {
-    const glance = renderStatus(status, now, { paint, columns }).split('\n');
-    const kept = cutMiddle(glance, rows - collectorsMin - 1);
-    return [...kept, '', ...collectorLines(state, rows - kept.length - 1, { paint })];
-  }
-  if (state.rows.length === 0) return [seenAt === undefined ? 'waiting for the daemon' : 'no rollout yet'];
-  const lines = renderOverview(state.rows, now, { paint, columns: columns - 2 });
-  const from = Math.max(0, state.cursor - rows + 1);
-  const marked = lines.map(
-    (line, index) => `${index === state.cursor ? paint('inverse', '>') : ' '} ${line}`,
-  );
-  return [...marked.slice(from, from + rows), '', ...state.notes];
+  const style = { paint, columns, rows: rows - collectorsMin - 2, rowsMax: rows };
+  const glance = renderStatus(status, now, style).split('\n');
+  return [...glance, '', ...collectorLines(state, rows - glance.length - 1, { paint })];
+}
+
+function storyLines(
+  { lines, from }: NonNullable<ScreenState['story']>,
+  { columns, rows }: ScreenSize,
+): readonly string[] {
+  return lines.flatMap((line) => wrapLine(line, columns)).slice(from, from + rows);
 }
 
 /** Wraps a line below its own beginning. */
@@ -59,12 +108,6 @@ function wrapLine(text: string, columns: number): readonly string[] {
   const words = text.trimStart();
   const labelColumns = text.length - words.length + 1;
   return fitLines('', [words], { width: columns, labelColumns });
-}
-
-/** Cuts lines that do not fit. The last line stays, because it names the legal commands. */
-function cutMiddle(lines: readonly string[], max: number): readonly string[] {
-  if (lines.length <= max) return lines;
-  return [...lines.slice(0, Math.max(1, max - 2)), '        …', ...lines.slice(-1)];
 }
 
 function collectorLines(state: ScreenState, rows: number, { paint }: Paint): readonly string[] {

@@ -5,9 +5,10 @@ import type { PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
+import { usualWidth } from '../rollouts/fit-lines.ts';
 import { type PolicyRow, policyRows, renderOverview } from '../rollouts/render-overview.ts';
 import { renderPolicies } from '../rollouts/render-policies.ts';
-import { renderStatus } from '../rollouts/render-status.ts';
+import { renderStatus, usualRows } from '../rollouts/render-status.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../shell/exit-codes.ts';
@@ -125,8 +126,15 @@ function renderReading(
     const overview = renderOverview(rows, now, output).join('\n');
     return [...(notes === '' ? [] : [notes]), overview, hint].join('\n\n');
   }
-  const glances = rollouts.map((status) => renderStatus(status, now, output));
+  const style = { ...output, rows: usualRows - rowsOf(notes, output.columns) };
+  const glances = rollouts.map((status) => renderStatus(status, now, style));
   return [...(glances.length === 0 ? ['no rollout yet'] : glances), ...(notes === '' ? [] : [notes])].join(
     '\n\n',
   );
+}
+
+/** Rows of the terminal that the notes take, with the blank one before them. */
+function rowsOf(notes: string, columns = usualWidth): number {
+  if (notes === '') return 0;
+  return notes.split('\n').reduce((sum, { length }) => sum + Math.ceil(length / columns), 1);
 }

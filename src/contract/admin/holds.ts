@@ -91,6 +91,11 @@ export type AuditEntry = z.infer<typeof AuditEntry>;
 
 const auditDefault = 50;
 const auditMax = 1_000;
+const filterLengthMax = 500;
+
+const filterText = (description: string) =>
+  z.string().min(1).max(filterLengthMax).optional().describe(description);
+
 // A name has at most 128 characters; a stratum's label has the values of several keys.
 const subjectLengthMax = 1_000;
 
@@ -149,11 +154,22 @@ export const readAudit = defineOperation({
   route: 'GET /audit',
   query: z.object({
     limit: integerText({ min: 1, max: auditMax }).default(auditDefault),
+    since: integerText({ min: 0 }).optional().describe('Only entries at or after this instant.'),
+    type: filterText(
+      'A verb (`pause`, `skip-soak`, `hold`), the name of an event, or how one of its parts begins: `rollout.aborted`, `stratum`.',
+    ),
+    policy: filterText(
+      'Only entries of the rollouts of this policy. Holds of builds and collectors, and reloads, belong to none.',
+    ),
+    by: filterText('An operator.'),
+    match: filterText('Words that the subject or the reason contains, in upper or lower case.'),
   }),
   answer: { status: 200, body: z.object({ entries: listOf(AuditEntry) }) },
   errors: ['unavailable'],
   source: 'DESIGN §5: who did which verb, hold or release, when and why, newest first',
 });
+
+export type AuditSearch = z.output<(typeof readAudit)['query']>;
 
 export const explainCollector = defineOperation({
   name: 'explainCollector',

@@ -69,8 +69,8 @@ export function joinAccounts(accounts: readonly AccountOperations[]): Operations
     hold: async (request) => joinHolds(await ofAll((each) => each.hold(request))),
     release: async (request) => joinHolds(await ofAll((each) => each.release(request))),
     listHolds: async () => joinHeld(await ofAll((each) => each.listHolds())),
-    readAudit: async (limit) =>
-      (await ofAll((each) => each.readAudit(limit)))
+    readAudit: async (limit, filter) =>
+      (await ofAll((each) => each.readAudit(limit, filter)))
         .flat()
         .toSorted((a, b) => b.at - a.at)
         .slice(0, limit),

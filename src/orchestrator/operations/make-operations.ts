@@ -1,10 +1,10 @@
 import type { ApiBudgetStatus, RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { refusalText } from '../../rollout/messages/refusal-texts.ts';
-import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import { findOrphans } from '../configs/find-orphans.ts';
+import { auditKeptMax } from '../ports/fleet-register.ts';
 import { eventsReadMax } from '../ports/rollout-store.ts';
 import { loadCauses } from '../records/load-causes.ts';
 import { loadRolloutSummary, withSharedAttribute } from '../records/read-records.ts';
@@ -12,9 +12,10 @@ import { writeReports } from '../report/write-reports.ts';
 import { makeApplyVerb } from './apply-verb.ts';
 import { auditVerb } from './audit-verbs.ts';
 import { holdSubjects, listHolds, releaseSubjects } from './change-holds.ts';
+import { makeAuditMatcher, makeEventMatcher } from './event-filters.ts';
 import { explainCollector, explainPlanned } from './explain-collector.ts';
 import { listPolicies } from './list-policies.ts';
-import type { EventFilter, Refused, RolloutOperations, VerbResult } from './operations.ts';
+import type { Refused, RolloutOperations, VerbResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 import { searchUpgrades } from './search-upgrades.ts';
 import { makeShowCourse } from './show-course.ts';
@@ -82,7 +83,10 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     hold: (request) => holdSubjects(parts, request),
     release: (request) => releaseSubjects(parts, request),
     listHolds: () => listHolds(parts),
-    readAudit: (limit) => parts.register.readAudit(limit),
+    readAudit: async (limit, filter) => {
+      if (filter === undefined) return parts.register.readAudit(limit);
+      return (await parts.register.readAudit(auditKeptMax)).filter(makeAuditMatcher(filter)).slice(0, limit);
+    },
     explain: (collector) => explainCollector(parts, collector),
     explainPlanned: (collector) => explainPlanned(parts, collector),
   };
@@ -91,26 +95,4 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
 /** A refusal with its sentence. */
 function refused(refusal: Refusal): Refused {
   return { kind: 'refused', refusal, reason: refusalText(refusal) };
-}
-
-/** Matches a whole name (`wave.passed`), or the beginning of one of its parts: `abort` finds `rollout.aborted`. */
-function isOfType(event: string, type: string): boolean {
-  return event === type || event.split('.').some((word) => word.startsWith(type));
-}
-
-/** Makes the test for a filter. */
-export function makeEventMatcher({
-  since,
-  type,
-  collector,
-  by,
-}: EventFilter): (event: RolloutEvent) => boolean {
-  const name = collector?.toLowerCase();
-  return (event) =>
-    (since === undefined || event.at >= since) &&
-    (type === undefined || isOfType(event.event, type)) &&
-    (by === undefined || event.by === by) &&
-    (name === undefined ||
-      String(event.collectorId) === name ||
-      event.collectorName?.toLowerCase().includes(name) === true);
 }

@@ -1,6 +1,6 @@
 import type { CollectorExplanation } from '../../contract/admin/collector-explanation.ts';
 import type { RolloutCourse } from '../../contract/admin/course.ts';
-import type { AuditEntry, HeldThings, HoldAnswer } from '../../contract/admin/holds.ts';
+import type { AuditEntry, AuditSearch, HeldThings, HoldAnswer } from '../../contract/admin/holds.ts';
 import type { PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { EventSearch } from '../../contract/admin/rollouts.ts';
@@ -74,6 +74,7 @@ export interface RolloutStatusPage {
 
 /** A filter of events. All given parts must match. */
 export type EventFilter = Omit<EventSearch, 'limit'>;
+export type AuditFilter = Omit<AuditSearch, 'limit'>;
 
 /** The operator's reads and verbs for rollouts, from the store. */
 export interface RolloutOperations {
@@ -106,8 +107,8 @@ export interface RolloutOperations {
   hold(request: HoldRequest): Promise<HoldResult>;
   release(request: HoldRequest): Promise<HoldResult>;
   listHolds(): Promise<HeldThings>;
-  /** The audit, newest first. */
-  readAudit(limit: number): Promise<readonly AuditEntry[]>;
+  /** The audit, newest first; with a filter, the entries that match it. */
+  readAudit(limit: number, filter?: AuditFilter): Promise<readonly AuditEntry[]>;
   /** Why a collector is not upgraded now, and when it will be, for every policy. @param collector its id, or its exact name */
   explain(collector: string): Promise<ExplainResult>;
   /** Explains a collector of a running rollout, without a request to the service; undefined: no rollout has it. */

@@ -8,6 +8,9 @@ export interface HoldEntry extends AuditEntry {
   readonly event: HoldEvent;
 }
 
+/** Years of audit entries. Older ones are dropped. */
+export const auditKeptMax = 10_000;
+
 /** Data that belongs to no rollout: held builds and collectors, and when builds were first seen. */
 export interface FleetRegister {
   /** All holds, oldest first. They are read again only after a change, so the cost does not grow with their number. */

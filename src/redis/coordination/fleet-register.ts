@@ -3,7 +3,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { auditEvents } from '../../base/vocabulary.ts';
 import type { AuditEntry, CollectorHold } from '../../contract/admin/holds.ts';
 import type { BuildHold } from '../../contract/admin/status-parts.ts';
-import type { FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
+import { auditKeptMax, type FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
 import { makeWriteMarks, pairsOf, rangeBound } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
@@ -12,9 +12,6 @@ import { appendAuditScript, changeHoldScript, readHoldsScript, seeBuildsScript }
 
 // A command is repeated within seconds of a lost connection, never later.
 const marksKeptMs = 600_000;
-
-// Years of audit entries.
-const auditKeptMax = 10_000;
 
 // Longer than any daemon is suspended before it repeats the entry.
 const oncesKeptMs = 30 * 86_400_000;

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { fixedValues, valueKinds } from '../../../src/cli/completion/value-kinds.ts';
 import { makeProgram } from '../../../src/cli/program.ts';
 import { makeSafeStreams } from '../../../src/cli/shell/console-output.ts';
 import { exitCodes } from '../../../src/cli/shell/exit-codes.ts';
@@ -136,12 +137,25 @@ describe('completion', () => {
       expect.arrayContaining(['--state', '--stratum', '--config', '--help']),
     );
     expect(await offered('bash', 'report', '--format', '.')).toEqual(['html', 'md']);
+    expect(await offered('bash', 'upgrades', '--state', '.')).toContain('timedOut');
+    expect(await offered('bash', 'retry', '--class', '.')).toContain('timedOut');
+    expect(await offered('bash', 'audit', '--type', '.')).toContain('rollout.aborted');
     for (const words of [
       ['--config', '.'],
       ['upgrades', '.'],
       ['--config', 'x', 'upgrades', '.'],
     ])
       expect(await offered('bash', ...words)).toEqual(['']);
+  });
+
+  it('knows values only of options and arguments that exist', () => {
+    const program = makeProgram(makeSafeStreams(process), false, () => undefined);
+    const keys = commandsOf(program).flatMap(({ command }) => [
+      ...command.options.map(({ flags }) => flags),
+      ...command.registeredArguments.flatMap((each) => [each.name(), `${command.name()} ${each.name()}`]),
+    ]);
+    const known = [...Object.keys(valueKinds), ...Object.keys(fixedValues)];
+    expect(known.filter((key) => !keys.includes(key))).toEqual([]);
   });
 
   it('offers the help of each in zsh and fish', async () => {
@@ -170,6 +184,17 @@ describe('completion', () => {
     expect(await ask('config', "''")).toEqual(['completion bash -- config .', 'check status']);
     expect(await ask("'$(echo x)'", '-')).toEqual(['completion bash -- $(echo x) -']);
     expect(await ask('none', 'ch')).toEqual(['']);
+    // The quoted word as bash passes it, and a value that would be a command.
+    const labels = (offered: string, typed: string) =>
+      shown(
+        'bash',
+        [],
+        `upwave() { printf '%s\\n' ${offered}; }\nSCRIPT\nCOMP_WORDS=(upwave hold ${typed}); COMP_CWORD=2; _upwave; echo "\${COMPREPLY[@]}"`,
+      );
+    expect(await labels("'Linux / amd64' 'AIX'", 'Lin')).toEqual(['Linux\\ /\\ amd64']);
+    expect(await labels("'Linux / amd64' 'AIX'", "'Linux\\ /'")).toEqual(['Linux\\ /\\ amd64']);
+    expect(await labels("'Linux / amd64' 'AIX'", `'"Lin'`)).toEqual(['Linux / amd64']);
+    expect(await labels(`'x$(echo y)'`, 'x')).toEqual(['x\\$\\(echo\\ y\\)']);
   });
 
   it.skipIf(!hasShell('zsh'))('asks for what was typed, in zsh', async () => {

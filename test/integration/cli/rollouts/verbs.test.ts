@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { auditEvents } from '../../../../src/base/vocabulary.ts';
 import { verbCommand } from '../../../../src/cli/rollouts/verb-command.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
@@ -295,13 +296,15 @@ describe('a command that reads', () => {
     ['explain web-7', /^collector 7 web-7 {3}build 19\.441-2\n/, { collectorId: 7, explanations: [{}] }],
     ['list', /^production-20260302-1 {2}→ .* RUNNING .*\n$/, { rollouts: [{ id: running }], next: null }],
     [
-      'upgrades --state failed --reason disk',
+      'upgrades --state failed --cause disk',
       /^web-7 +7 {2}canary {2}failed .* disk full\n$/,
       { collectors: [{}] },
     ],
     ['upgrades --match nobody', /^no collector matches\n$/, { collectors: [] }],
     ['audit --by alice', / alice {2}rollout\.paused {2}production-20260302-1: lunch\n$/, { entries: [{}] }],
     ['audit --by bob', /^no audit entries\n$/, { entries: [] }],
+    ['audit --type pause --policy production', / rollout\.paused .*: lunch\n$/, { entries: [{}] }],
+    ['audit --policy edge', /^no audit entries\n$/, { entries: [] }],
     ['report production', /^md of production-20260302-1\n$/, undefined],
   ] as const)('`%s` prints the answer of the daemon, also as JSON', async (words, prints, data) => {
     const { upwave } = await setUp();
@@ -333,6 +336,10 @@ describe('a command that reads', () => {
   it.each([
     ['explain web', 'no installed collector web; did you mean "web-7", "web-8"?'],
     ['upgrades --wave x', `${running} has no wave x; it has canary, rest`],
+    [
+      'audit --type rollbak',
+      `nothing in the audit is of type rollbak; its events are ${auditEvents.join(', ')}`,
+    ],
   ])('`%s` ends with 2, and names what exists', async (words, message) => {
     const { upwave } = await setUp();
     const { code, err } = await upwave(...words.split(' '));

@@ -83,20 +83,20 @@ describe('the status of a rollout', () => {
       eta: { kind: 'at', at: startedAt, plusMinusMs: 10 * minute, requests: 24 },
     };
     expect(shown(status).slice(1).join('\n')).toBe(`\
-all     ██░░░░░░░░░░░░░░░░░░░░░░░░  1/10   0 failed   8 to do   1/50 in flight
-canary  passed   1 ok   0 failed   budget 0/0   ${minuteOf(startedAt)}   1 in flight
-early   soaking  1 ok   0 failed   budget 0/0   until ${minuteOf(startedAt + hour)}   errors 0.93   1 in flight
-rest    waiting   2/2   for gate of early
 held    ${buildHeld}
 held    stratum Linux / amd64 / 19.441-2: 3 of 4 failed, 1 of 80 elsewhere; 7 wait; upwave release "Linux / amd64 / 19.441-2"
 waits   the service asked for a pause, until ${atOf(pausedUntil)}
 waits   all 50 slots are taken
 waits   outside the window, until ${atOf(startedAt + 50 * hour)}
 window  open until 23:12 Europe/Berlin (1h12m); by each collector's own time zone
+do      upwave pause production   | abort | rollback
+all     ██░░░░░░░░░░░░░░░░░░░░░░░░  1/10   0 failed   8 to do   1/50 in flight
+canary  passed   1 ok   0 failed   budget 0/0   ${minuteOf(startedAt)}   1 in flight
+early   soaking  1 ok   0 failed   budget 0/0   until ${minuteOf(startedAt + hour)}   errors 0.93   1 in flight
+rest    waiting   2/2   for gate of early
 strata  3 of 9 strata are in no wave before rest: AIX; HP-UX; …
 end     about ${atOf(startedAt)} (±10m), 24 requests   3.4/1.76 requests/s   lowered from 2.2 by 429s   429s 3
-plan    7f3a by schedule   3 left out   from 19.441-2
-do      upwave pause production   | abort | rollback`);
+plan    7f3a by schedule   3 left out   from 19.441-2`);
   });
 
   it.each<readonly [label: string, changes: Partial<RolloutStatus>, line: string]>([
@@ -248,7 +248,7 @@ do      upwave pause production   | abort | rollback`);
     });
     const shownWhen = (canBeAsked: boolean) =>
       renderStatus(status, startedAt, { ...plain, columns: 200, canBeAsked });
-    expect(shownWhen(true).match(/upwave \w+/g)).toEqual(['upwave upgrades', 'upwave retry']);
+    expect(shownWhen(true).match(/upwave \w+/g)).toEqual(['upwave retry', 'upwave upgrades']);
     expect(shownWhen(false)).not.toContain('upwave ');
   });
 
@@ -391,6 +391,67 @@ describe('the status of a rollout that needs approval and has failures for sever
     const lines = linesOf(status);
     expect(lines.length).toBeLessThanOrEqual(24);
     expect(lines.filter(({ length }) => length > 80)).toEqual([]);
+  });
+
+  const waveNames = Array.from({ length: 13 }, (_, at) => `ring-${at}`);
+  const longReason = `${worst.reason}, and ${'the check of the service rejected the task; '.repeat(4)}see INC-4711`;
+  const longest = aRolloutStatus({
+    ...worst,
+    reason: longReason,
+    strata: strataHolding(...Array.from({ length: 92 }, () => aHeldStratum())),
+    waves: waveNames.map((name, at) =>
+      aWaveStatus({ name, state: at < 6 ? 'passed' : at === 6 ? 'open' : 'waiting' }),
+    ),
+    blockers: [{ kind: 'window', reason: 'outside the window', until: null }],
+  });
+  const wordsOf = (lines: readonly string[]) => lines.join(' ').replaceAll(/\s+/g, ' ');
+
+  it('fits a small terminal with its prompt, and cuts lists before reasons', () => {
+    const lines = linesOf(longest);
+    expect(lines.length).toBeLessThanOrEqual(23);
+    const words = wordsOf(lines);
+    expect(words).toContain(`held ${longReason} held build`);
+    expect(words).toContain('held 92 strata, 644 collectors wait: Linux / amd64 / 19.441-2 (3 of 4 failed');
+    expect(words).toContain('… 18 more: upwave upgrades production-20260302-1 --state failed');
+    expect(words).toMatch(/… \d+ more waves: upwave report production-20260302-1/);
+    expect(lines.some((line) => line.startsWith('ring-6 '))).toBe(true);
+  });
+
+  it('begins with headline, hold, what it waits for and the verbs', () => {
+    const labels = linesOf(longest).map((line) => line.slice(0, 7).trim());
+    expect(labels.filter((label) => label !== '').slice(1, 7)).toEqual([
+      'held',
+      'held',
+      'held',
+      'waits',
+      'do',
+      'all',
+    ]);
+  });
+
+  it('shows all waves where there is room', () => {
+    const lines = renderStatus(longest, startedAt, { ...plain, columns: 80, rows: 60 }).split('\n');
+    for (const name of waveNames) expect(lines.some((line) => line.startsWith(`${name} `))).toBe(true);
+    expect(lines.join('\n')).not.toContain('more waves');
+  });
+
+  it.each([
+    [17, 10, /all .*ring-6 .*… 12 more waves: /],
+    [16, 10, /all .*… 13 waves: /],
+    [12, 10, /upwave resume production/],
+    [5, 5, /upwave resume production/],
+    [4, 4, /upwave resume production/],
+  ])('keeps to %i lines at most, of which it wants %i, and keeps the verbs', (rowsMax, rows, words) => {
+    const lines = renderStatus(longest, startedAt, { ...plain, columns: 120, rows, rowsMax }).split('\n');
+    expect(lines.length).toBeLessThanOrEqual(rowsMax);
+    expect(wordsOf(lines)).toMatch(words);
+  });
+
+  it('takes more lines than it wants for reasons, not for lists', () => {
+    const style = { ...plain, columns: 80, rows: 5, rowsMax: 22 };
+    const words = wordsOf(renderStatus(longest, startedAt, style).split('\n'));
+    expect(words).toContain(`held ${longReason} held build`);
+    expect(words).not.toContain('x'.repeat(70));
   });
 
   it('shows the shared attribute of the failures before their causes', () => {

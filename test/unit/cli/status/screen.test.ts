@@ -11,6 +11,7 @@ import {
 } from '../../../../src/cli/status/screen-state.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
+import { aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
 const plain = { paint: (_format: unknown, text: string) => text };
 const size = { columns: 80, rows: 24 };
@@ -121,5 +122,82 @@ describe('the live screen', () => {
     expect(lines).toHaveLength(24);
     expect(lines.some((line) => line.startsWith('do      upwave pause web'))).toBe(true);
     expect(lines).toContain('> web-7  failed      canary  no space\\u001b[2J');
+  });
+
+  const reason = `wave early: 12 failures, 1 allowed; ${'the service rejected the task. '.repeat(5)}`.trim();
+  const held = {
+    state: 'held',
+    hold: 17,
+    verbs: ['abort', 'resume'],
+    reason,
+    strata: strataHolding(...Array.from({ length: 92 }, () => aHeldStratum())),
+    waves: Array.from({ length: 30 }, (_, at) => aWaveStatus({ name: `wave-${at}` })),
+    counts: countsOf({ failed: 12 }),
+  } as const;
+  const night = withReading(emptyScreen, {
+    rows: [row('production', held), row('edge', { waves: [aWaveStatus({ name: 'shore' })] })],
+    notes: [],
+    seenAt: startedAt,
+  });
+  const many = Array.from({ length: 40 }, (_, at) => row(`policy-${at}`));
+  const failed = Array.from({ length: 50 }, (_, at) => collector(`web-${at}`, at));
+  const linesIn = (state: ScreenState, columns: number, rows: number) =>
+    screenLines(state, startedAt, { columns, rows }, plain);
+  const wordsOf = (lines: readonly string[]) => lines.join(' ').replaceAll(/\s+/g, ' ');
+
+  it('shows in 80 × 24 the whole reason of a hold and the verbs first, and cuts lists', () => {
+    const lines = linesIn({ ...press(night, 'enter').state, collectors: failed }, 80, 24);
+    expect(lines).toHaveLength(24);
+    expect(lines.filter(({ length }) => length > 80)).toEqual([]);
+    expect(wordsOf(lines)).toContain(`held ${reason} held 92 strata`);
+    expect(lines.findIndex((line) => line.startsWith('do '))).toBeLessThan(8);
+    expect(wordsOf(lines)).toMatch(/… \d+ more waves: upwave report production-1/);
+    expect(lines.filter((line) => /^[> ] web-/.test(line)).length).toBeGreaterThanOrEqual(3);
+  });
+
+  it.each([
+    [120, 30],
+    [120, 50],
+  ])('shows in %i × %i the policies above the rollout at the cursor', (columns, rows) => {
+    const lines = linesIn(night, columns, rows);
+    expect(lines).toHaveLength(rows);
+    expect(lines.slice(0, 3)).toEqual([
+      expect.stringMatching(/^> production +NEEDS YOU: it is held/),
+      expect.stringMatching(/^ {2}edge +RUNNING/),
+      '─'.repeat(columns),
+    ]);
+    expect(wordsOf(lines)).toContain(`held ${reason} held 92 strata`);
+    const next = linesIn(press(night, 'down').state, columns, rows);
+    expect(next[1]).toMatch(/^> edge/);
+    expect(next.some((line) => line.startsWith('shore '))).toBe(true);
+  });
+
+  it('keeps the policies above the open rollout and its collectors', () => {
+    const opened = { ...press(night, 'enter').state, collectors: failed };
+    const lines = linesIn(opened, 120, 40);
+    expect(lines[0]).toMatch(/^> production/);
+    expect(lines).toContain('collectors failed, else in flight');
+    expect(lines.some((line) => line.startsWith('> web-0 '))).toBe(true);
+    expect(linesIn(opened, 120, 29)[0]).toMatch(/^production-1 /);
+  });
+
+  it('leaves two thirds of a split screen to the rollout, however many policies there are', () => {
+    const state = withReading(
+      { ...emptyScreen, cursor: 39 },
+      { rows: many, notes: ['a', 'b'], seenAt: startedAt },
+    );
+    const lines = linesIn(state, 120, 50);
+    expect(lines).toHaveLength(50);
+    expect(lines.findIndex((line) => line.startsWith('─'))).toBeLessThanOrEqual(17);
+    expect(lines.some((line) => line.startsWith('> policy-39 '))).toBe(true);
+    expect(lines.some((line) => line.startsWith('policy-39-1 '))).toBe(true);
+  });
+
+  it('splits no screen of one policy, and shows a policy without a rollout', () => {
+    const rowless = { policy: 'night', status: undefined, policyStatus: undefined };
+    const one = withReading(emptyScreen, { rows: [row('web')], notes: [], seenAt: startedAt });
+    expect(linesIn(one, 120, 50)[0]).toMatch(/^web-1 /);
+    const two = withReading(emptyScreen, { rows: [rowless, row('web')], notes: [], seenAt: startedAt });
+    expect(linesIn(two, 120, 50)[3]).toBe('no rollout yet');
   });
 });

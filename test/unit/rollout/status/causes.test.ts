@@ -128,7 +128,7 @@ describe('the lines of the causes', () => {
         endedAt: null,
       },
       plainFit,
-      { canBeAsked: true },
+      { canBeAsked: true, causesMax: 3 },
     );
 
   it('show counts, reasons, strata and names, and the number of others', () => {
@@ -145,7 +145,7 @@ describe('the lines of the causes', () => {
       '        at least 1 b (AIX / amd64)   svr-20',
       '        7 for other reasons, 7 not read',
       '        list them: upwave upgrades night-1 --state failed',
-      '        for one cause: add --reason "service did not start"',
+      '        for one cause: add --cause "service did not start"',
     ]);
     const one = linesOf({ failed: [failed('disk full')] }, { failed: 1 });
     expect(one.join()).not.toContain('for one cause');
@@ -157,7 +157,7 @@ describe('the lines of the causes', () => {
     );
     const upgrades = [...reasons.map((reason) => failed(reason)), failed('disk full')];
     const hint = linesOf({ failed: upgrades }, { failed: 3 }).join(' ');
-    const cause = /add --reason "(.*)"$/.exec(hint)?.[1] ?? '';
+    const cause = /add --cause "(.*)"$/.exec(hint)?.[1] ?? '';
     expect(cause).toBe('no space left on the device that holds the');
     const matches = makeUpgradeMatcher({ cause }, groups);
     expect(upgrades.map((upgrade) => matches(upgrade))).toEqual([true, true, false]);

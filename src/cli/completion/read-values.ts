@@ -1,0 +1,78 @@
+import type { AdminClient } from '../../admin-api/client/admin-client.ts';
+import type { DurationMs } from '../../base/time.ts';
+import { sleepForReal } from '../../base/waiting.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { headlineText } from '../rollouts/headline-text.ts';
+import { CommandFailure } from '../shell/command.ts';
+import { withDaemon } from '../shell/daemon-target.ts';
+import type { AskedValues, Offer, ValueKind } from './value-kinds.ts';
+
+// A person waits for the key that was pressed.
+const answerMs: DurationMs = 1_000;
+
+/** Asks a running daemon for the values. Without an answer in time there are none. */
+export async function readValues(asked: AskedValues, config: string): Promise<readonly Offer[]> {
+  const target = { config: asked.config ?? config, ...(asked.url !== undefined && { url: asked.url }) };
+  const stop = new AbortController();
+  try {
+    return await withDaemon(target, (client) =>
+      Promise.race([
+        readers[asked.kind](client, asked.rollout),
+        sleepForReal(answerMs, stop.signal).then(() => []),
+      ]),
+    );
+  } catch (error) {
+    if (error instanceof CommandFailure) return [];
+    throw error;
+  } finally {
+    stop.abort();
+  }
+}
+
+type Reader = (client: AdminClient, rollout: string | undefined) => Promise<readonly Offer[]>;
+
+const readers: Readonly<Record<ValueKind, Reader>> = {
+  policies: async (client) => offersOf((await client.listPolicies()).policies.map(({ policy }) => policy)),
+  rollouts: async (client) => [
+    ...(await readers.policies(client, undefined)),
+    ...(await readers.rolloutIds(client, undefined)),
+  ],
+  rolloutIds: async (client) =>
+    (await client.listRollouts()).map((status) => ({ name: status.id, help: headlineText(status) })),
+  strata: async (client, rollout) => offersOf(await strataOf(client, await meantBy(client, rollout))),
+  waves: async (client, rollout) =>
+    offersOf((await meantBy(client, rollout)).flatMap(({ waves }) => waves.map(({ name }) => name))),
+  builds: async (client) => offersOf((await client.listRollouts()).flatMap(buildsOf)),
+  holdable: async (client) => {
+    const rollouts = await client.listRollouts();
+    const running = rollouts.filter(({ endedAt }) => endedAt === null);
+    return offersOf([...rollouts.flatMap(buildsOf), ...(await strataOf(client, running))]);
+  },
+  held: async (client) => {
+    const { builds, collectors, strata } = await client.listHolds();
+    return offersOf([
+      ...builds.map(({ build }) => build),
+      ...collectors.map(({ collectorId, name }) => name ?? String(collectorId)),
+      ...strata.map(({ label }) => label),
+    ]);
+  },
+};
+
+function offersOf(names: readonly string[]): readonly Offer[] {
+  return [...new Set(names)].map((name) => ({ name, help: '' }));
+}
+
+/** The rollouts with this id or policy; all current ones, where none is named. */
+async function meantBy(client: AdminClient, named: string | undefined): Promise<readonly RolloutStatus[]> {
+  const rollouts = await client.listRollouts();
+  return rollouts.filter(({ id, policy }) => named === undefined || named === id || named === policy);
+}
+
+async function strataOf(client: AdminClient, rollouts: readonly RolloutStatus[]): Promise<readonly string[]> {
+  const courses = await Promise.all(rollouts.map(({ id }) => client.course(id)));
+  return courses.flatMap(({ strata }) => strata.map(({ label }) => label));
+}
+
+function buildsOf({ targetBuild, fromBuilds }: RolloutStatus): readonly string[] {
+  return [targetBuild, ...fromBuilds];
+}

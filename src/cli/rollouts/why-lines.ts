@@ -1,0 +1,116 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { BlockerKind } from '../../base/vocabulary.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
+import type { RolloutState } from '../../rollout/model/rollout.ts';
+import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
+import { showInstant } from '../shell/show-instant.ts';
+import { type Fit, fitLines, type Part } from './fit-lines.ts';
+import { outageText, windowText } from './waiting-text.ts';
+
+// A build that is bad for an operating system holds one stratum for each version of that system.
+const heldShownMax = 1;
+
+/** Why a rollout is in its state, what is held, and what it waits for. */
+export function whyLines(status: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
+  return [
+    ...stateParts(status),
+    ...driftParts(status),
+    ...heldParts(status),
+    ...rollbackParts(status),
+    ...waitParts(status, now),
+    ...windowParts(status, now),
+  ].flatMap(([label, text]) => fitLines(label, [text], fit));
+}
+
+type Line = readonly [label: string, text: Part];
+
+/** States that need a reason. The others are clear by themselves, or have lines of their own. */
+const stateLabels: Partial<Record<RolloutState, string>> = {
+  held: 'held',
+  paused: 'paused',
+  aborted: 'aborted',
+  rollingBack: 'back',
+  rolledBack: 'back',
+  superseded: 'ended',
+};
+
+function stateParts({ state, reason }: RolloutStatus): readonly Line[] {
+  const label = stateLabels[state];
+  return label === undefined || reason === '' ? [] : [[label, reason]];
+}
+
+function driftParts({ drift, state }: RolloutStatus): readonly Line[] {
+  if (drift === null || state !== 'awaitingApproval') return [];
+  return [['drift', `since plan ${drift.from}: ${drift.words}`]];
+}
+
+function heldParts(status: RolloutStatus): readonly Line[] {
+  const { buildHold, strata, endedAt, state } = status;
+  const lines: Line[] = [];
+  if (buildHold !== null) {
+    const { build, reason, by } = buildHold;
+    // The line above has the reason of the rollout's hold, `upwave holds` that of the build's hold.
+    const why = state === 'held' ? '' : `: ${reason}`;
+    const words = `build ${build} is held${why} (by ${by})`;
+    const then = state === 'held' ? `, then ${commandFor(status, 'resume')}` : '';
+    lines.push(['held', `${words}; upwave release ${quoteArgument(build)}${then}`]);
+  }
+  if (strata.held.length > heldShownMax) return [...lines, heldTogether(status)];
+  for (const { label, reason, by, waiting } of strata.held) {
+    const who = by === 'daemon' ? '' : ` (by ${by})`;
+    const words = `stratum ${label}: ${reason}${who}`;
+    const wait = waiting > 0 ? `; ${counted(waiting, 'waits', 'wait')}` : '';
+    // An ended rollout has nothing to release.
+    const release = endedAt === null ? `; upwave release ${quoteArgument(label)}` : '';
+    lines.push(['held', `${words}${wait}${release}`]);
+  }
+  return lines;
+}
+
+/** Many strata in one line: the first with its reason, and the command that lists the others. */
+function heldTogether({ strata: { held }, endedAt }: RolloutStatus): Line {
+  const [first] = held;
+  const waiting = held.reduce((sum, each) => sum + each.waiting, 0);
+  // Nothing waits in an ended rollout.
+  const wait = endedAt !== null ? '' : `, ${counted(waiting, 'collector waits', 'collectors wait')}`;
+  const such = first === undefined ? '' : `${first.label} (${first.reason})`;
+  const words = `${held.length} strata${wait}: ${such} and ${held.length - 1} more`;
+  return ['held', `${words}; list them: upwave holds`];
+}
+
+function rollbackParts(status: RolloutStatus): readonly Line[] {
+  const { rollbackOf, rollbackId } = status;
+  return [
+    ...(rollbackOf === null ? [] : [['back', `the rollback of ${rollbackOf}`] as const]),
+    ...(rollbackId === null
+      ? []
+      : [['back', `by ${rollbackId}: upwave status ${quoteArgument(rollbackId)}`] as const]),
+  ];
+}
+
+/** Blockers that other lines show. */
+const hasOwnLines: ReadonlySet<BlockerKind> = new Set([
+  'planApproval',
+  'waveApproval',
+  'held',
+  'paused',
+  'buildHeld',
+  'stratumHeld',
+]);
+
+function waitParts({ api, blockers }: RolloutStatus, now: EpochMs): readonly Line[] {
+  const current = api?.outage ?? null;
+  const outage: readonly Line[] = current === null ? [] : [['waits', outageText(current, now)]];
+  const others = blockers
+    .filter(({ kind }) => !hasOwnLines.has(kind))
+    .map(({ reason, until }): Line => {
+      const end = until === null ? '' : `, until ${showInstant(until, now)}`;
+      return ['waits', `${reason}${end}`];
+    });
+  return [...outage, ...others];
+}
+
+function windowParts({ window, endedAt }: RolloutStatus, now: EpochMs): readonly Line[] {
+  return window === null || endedAt !== null ? [] : [['window', windowText(window, now)]];
+}

@@ -1,0 +1,95 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { startedAt } from '../../../support/builders.ts';
+import { ending } from '../../../support/ending.ts';
+import { aRolloutStatus, aWaveStatus, makeFakeOperations } from '../../../support/fake-operations.ts';
+import { callUpwave } from '../../../support/night/upwave-call.ts';
+import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
+import { aPolicyStatus } from '../../../support/status-parts.ts';
+
+afterEach(() => void vi.unstubAllEnvs());
+
+const label = 'Linux / amd64 / 19.441-2';
+const hostile = 'AIX\u001b[2J';
+const figures = { size: 9, succeeded: 0, failed: 0, active: 0, waiting: 9, isHeld: false };
+const since = { by: 'alice', reason: 'broken disk', at: startedAt };
+
+async function setUp() {
+  const operations = makeFakeOperations({
+    rollouts: [
+      aRolloutStatus({ waves: [aWaveStatus({ name: 'canary' }), aWaveStatus({ name: 'rest' })] }),
+      aRolloutStatus({
+        ...{ id: 'edge-20260302-1', policy: 'edge', waves: [aWaveStatus({ name: 'shore' })] },
+        ...{ state: 'succeeded', endedAt: startedAt, targetBuild: '19.600-1', fromBuilds: ['19.500-1'] },
+      }),
+    ],
+    policies: {
+      policies: [aPolicyStatus(), aPolicyStatus({ policy: 'edge' })],
+      orphans: [],
+    },
+    course: { strata: [label, hostile].map((each) => ({ label: each, ...figures })) },
+    held: {
+      builds: [{ build: '19.455-2', ...since }],
+      collectors: [
+        { collectorId: 7, name: 'web-7', ...since },
+        { collectorId: 8, ...since },
+      ],
+      strata: [{ policy: 'edge', rolloutId: 'edge-20260302-1', isEnded: false, label, ...since }],
+    },
+  });
+  const { url } = ending(await startFakeAdminApi(operations));
+  const offered = async (shell: string, ...words: readonly string[]) => {
+    const { out } = await callUpwave('completion', shell, '--', ...words);
+    return out === '' ? [] : out.trimEnd().split('\n');
+  };
+  return { operations, url, offered };
+}
+
+const rollouts = ['production', 'edge', 'production-20260302-1', 'edge-20260302-1'];
+const builds = ['19.536-4', '19.441-2', '19.600-1', '19.500-1'];
+
+it.each([
+  ['status .', rollouts],
+  ['pause --reason lunch .', rollouts],
+  ['start .', ['production', 'edge']],
+  ['audit --policy .', ['production', 'edge']],
+  ['list --before .', ['production-20260302-1', 'edge-20260302-1']],
+  ['upgrades --wave .', ['canary', 'rest', 'shore']],
+  ['upgrades edge --wave .', ['shore']],
+  ['approve production-20260302-1 --wave .', ['canary', 'rest']],
+  ['upgrades production --stratum .', [label]],
+  ['rehearse --build .', builds],
+  ['hold .', [...builds, label]],
+  ['hold web-7 .', [...builds, label]],
+  ['release .', ['19.455-2', 'web-7', '8', label]],
+  ['status production .', []],
+  ['explain .', []],
+])('completion of `%s` asks the daemon', async (words, values) => {
+  const { url, offered } = await setUp();
+  vi.stubEnv('UPWAVE_URL', url);
+  expect(await offered('bash', ...words.split(' '))).toEqual(values);
+});
+
+it('completion asks the daemon that was named', async () => {
+  const { url, offered } = await setUp();
+  expect(await offered('bash', 'start', '--url', url, '.')).toEqual(['production', 'edge']);
+});
+
+it('completion shows the state of a rollout, and escapes what its shell would split', async () => {
+  const { url, offered } = await setUp();
+  vi.stubEnv('UPWAVE_URL', url);
+  const running = 'production-20260302-1';
+  expect(await offered('zsh', 'status', '.')).toContain(`${running}:RUNNING wave 1/2 canary`);
+  expect(await offered('fish', 'status', '.')).toContain(`${running}\tRUNNING wave 1/2 canary`);
+  expect(await offered('fish', 'start', '.')).toEqual(['production', 'edge']);
+});
+
+it('completion offers nothing without a daemon, and waits no longer than a second for one that hangs', async () => {
+  const { operations, url, offered } = await setUp();
+  vi.stubEnv('UPWAVE_URL', 'http://127.0.0.1:9');
+  expect(await offered('bash', 'start', '.')).toEqual([]);
+  vi.stubEnv('UPWAVE_URL', url);
+  operations.hang();
+  const startedToAsk = performance.now();
+  expect(await offered('bash', 'start', '.')).toEqual([]);
+  expect(performance.now() - startedToAsk).toBeLessThan(5_000);
+});
