@@ -69,7 +69,7 @@ function View({ route: current }: { readonly route: Route }) {
     case 'overview':
       return <Overview />;
     case 'rollout':
-      return <RolloutView key={current.id} id={current.id} />;
+      return <RolloutView key={current.id} id={current.id} asked={current.asked} />;
     case 'collectors':
       return <Collectors key={current.id} id={current.id} filter={current.filter} />;
     case 'collector':

@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import type { EpochMs } from '../../base/time.ts';
 import type { ReceiverPlace } from '../../rollout/model/receiver.ts';
-import type { WrittenNotice } from './written-notice.ts';
+import { slackMessage } from './slack-message.ts';
+import { teamsCard } from './teams-card.ts';
+import { linksOf, type WrittenNotice } from './written-notice.ts';
 
 /** A message as an HTTP POST with a JSON body. */
 export interface HttpMessage {
@@ -16,7 +18,7 @@ type HttpPlace = Exclude<ReceiverPlace, { kind: 'email' }>;
 export function httpMessage(place: HttpPlace, written: WrittenNotice, now: EpochMs): HttpMessage {
   switch (place.kind) {
     case 'slack':
-      return { url: place.url.reveal(), body: JSON.stringify({ text: slackText(written) }), headers: {} };
+      return { url: place.url.reveal(), body: JSON.stringify(slackMessage(written)), headers: {} };
     case 'teams':
       return { url: place.url.reveal(), body: JSON.stringify(teamsCard(written)), headers: {} };
     case 'pagerDuty':
@@ -39,44 +41,6 @@ export function httpMessage(place: HttpPlace, written: WrittenNotice, now: Epoch
 /** HMAC-SHA256 in hexadecimal digits. The receiver computes it as well, and refuses old messages. */
 function sign(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('hex');
-}
-
-function slackText({ title, cause, numbers, causes, commands, ...links }: WrittenNotice): string {
-  const escaped = (text: string) =>
-    text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  return [
-    `*${escaped(title)}*`,
-    ...[cause, numbers].filter((text) => text !== '').map(escaped),
-    ...causes.map((each) => `• ${escaped(each)}`),
-    ...commands.map((command) => `\`${escaped(command)}\``),
-    ...linksOf(links).map(({ text, href }) => `<${href}|${text}>`),
-  ].join('\n');
-}
-
-function teamsCard({ title, cause, numbers, causes, commands, ...links }: WrittenNotice): object {
-  // Text blocks interpret Markdown, which machine names must not be. Text runs are shown verbatim.
-  const block = (text: string, style: object = {}) => ({
-    type: 'RichTextBlock',
-    inlines: [{ type: 'TextRun', text, ...style }],
-  });
-  const actions = linksOf(links).map(({ text, href }) => ({
-    type: 'Action.OpenUrl',
-    title: text,
-    url: href,
-  }));
-  const content = {
-    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-    type: 'AdaptiveCard',
-    version: '1.4',
-    body: [
-      block(title, { weight: 'Bolder', size: 'Medium' }),
-      ...[cause, numbers, ...causes].filter((text) => text !== '').map((text) => block(text)),
-      ...commands.map((command) => block(command, { fontType: 'Monospace' })),
-    ],
-    ...(actions.length === 0 ? {} : { actions }),
-  };
-  const contentType = 'application/vnd.microsoft.card.adaptive';
-  return { type: 'message', attachments: [{ contentType, content }] };
 }
 
 // PagerDuty refuses longer texts.
@@ -111,13 +75,6 @@ function pagerDutyEvent(
   const path = isChange ? '/v2/change/enqueue' : '/v2/enqueue';
   const body = JSON.stringify({ routing_key: routingKey.reveal(), ...event });
   return { url: `${url}${path}`, body, headers: {} };
-}
-
-function linksOf({ link, guide }: Pick<WrittenNotice, 'link' | 'guide'>) {
-  return [
-    ...(link === undefined ? [] : [{ href: link, text: 'Open the page' }]),
-    ...(guide === undefined ? [] : [{ href: guide, text: 'What to do' }]),
-  ];
 }
 
 function plainBody(written: WrittenNotice): object {

@@ -1,16 +1,27 @@
-import { formatDuration } from '../../base/time.ts';
+import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { IncidentDetails, Notice, NoticeFigures } from '../model/notice.ts';
 import { counted, starterText, stateText } from './sentences.ts';
 import { sharedAttributeText } from './stop-causes.ts';
 
+/** How urgent a message is: `bad` and `late` need a person. The names are those of the page's colours. */
+export type NoticeTone = 'bad' | 'late' | 'good' | 'busy';
+
 /** The text of a notification. */
 export interface NoticeText {
+  readonly tone: NoticeTone;
   readonly title: string;
   /** Why it happened; empty if the title is sufficient. */
   readonly cause: string;
   readonly numbers: string;
+  /** The target build, and the numbers one by one; null without a rollout. */
+  readonly figures: NoticeFigureText | null;
   readonly causes: readonly string[];
   readonly commands: readonly string[];
+}
+
+export interface NoticeFigureText {
+  readonly build: string;
+  readonly values: ReadonlyArray<{ readonly name: string; readonly value: string }>;
 }
 
 /** Writes a notice for people. */
@@ -18,22 +29,66 @@ export function noticeText(notice: Notice): NoticeText {
   const { policy, figures, commands } = notice;
   const subject = figures?.kind === 'rollback' ? `rollback of ${policy}` : policy;
   const { title, cause } =
-    notice.phase === 'over' ? { title: overText(notice.details), cause: '' } : titleAndCause(notice);
+    notice.phase === 'over'
+      ? { title: overText(notice.details), cause: firstMessageText(notice) }
+      : titleAndCause(notice);
   const shared = figures?.shared === undefined ? '' : sharedAttributeText(figures.shared);
+  const others = figures?.otherFailures ?? 0;
   return {
+    tone: toneOf(notice),
     title: `${subject}: ${title}`,
     cause,
     numbers: figures === null ? '' : numbersText(figures),
+    figures: figures === null ? null : figureTexts(figures),
     causes: [
       // The reason of a hold may name the shared attribute already.
       ...(shared === '' || cause.includes(shared) ? [] : [shared]),
       ...(figures?.causes.map(({ text, count }) => `${count} failed: ${text}`) ?? []),
+      ...(others > 0 ? [`… ${others} more failed`] : []),
     ],
     commands,
   };
 }
 
-function titleAndCause({ at, details }: Notice): { readonly title: string; readonly cause: string } {
+function toneOf(notice: Notice): NoticeTone {
+  if (notice.phase === 'over') return 'good';
+  const { details } = notice;
+  switch (details.event) {
+    case 'held':
+    case 'noProgress':
+    case 'discoveryFailing':
+      return 'bad';
+    case 'approvalNeeded':
+    case 'stratumHeld':
+      return 'late';
+    case 'finished':
+      return details.state === 'succeeded' ? 'good' : 'late';
+    case 'wavePassed':
+      return 'good';
+    case 'started':
+    case 'test':
+      return 'busy';
+    default:
+      return details satisfies never;
+  }
+}
+
+/** Names the message that opened the incident, because a chat shows the two apart. */
+function firstMessageText(notice: Extract<Notice, { readonly phase: 'over' }>): string {
+  const { raisedAt, details, at } = notice;
+  if (raisedAt === undefined) return '';
+  return `About "${titleAndCause({ at, details }).title}" of ${utcMinute(raisedAt)}.`;
+}
+
+/** `2026-11-22 01:37 UTC` */
+function utcMinute(at: EpochMs): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+function titleAndCause({ at, details }: Pick<Notice, 'at' | 'details'>): {
+  readonly title: string;
+  readonly cause: string;
+} {
   switch (details.event) {
     case 'started':
       return {
@@ -109,4 +164,24 @@ function overText(details: IncidentDetails): string {
 function numbersText(figures: NoticeFigures): string {
   const { targetBuild, planned, succeeded, failed, inFlight, remaining } = figures;
   return `To build ${targetBuild}: ${succeeded} of ${planned} succeeded, ${failed} failed, ${inFlight} in flight, ${remaining} to do.`;
+}
+
+function figureTexts({
+  targetBuild,
+  planned,
+  succeeded,
+  failed,
+  inFlight,
+  remaining,
+}: NoticeFigures): NoticeFigureText {
+  const values = {
+    Succeeded: `${succeeded} of ${planned}`,
+    Failed: failed,
+    'In flight': inFlight,
+    'To do': remaining,
+  };
+  return {
+    build: targetBuild,
+    values: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })),
+  };
 }

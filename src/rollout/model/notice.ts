@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { HeadlineKind } from '../../base/vocabulary.ts';
+import type { HeadlineKind, RolloutVerb } from '../../base/vocabulary.ts';
 import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import type { RolloutState } from './rollout.ts';
 
@@ -66,9 +66,16 @@ export interface NoticeFigures {
   readonly remaining: number;
   /** The most frequent causes of failures. */
   readonly causes: ReadonlyArray<{ readonly text: string; readonly count: number }>;
+  /** Failures with other causes; absent: none, or an older version wrote the record. */
+  readonly otherFailures?: number;
   /** The shared attribute of the failures; absent if none is known. */
   readonly shared?: SharedAttribute;
 }
+
+/** What a person can do now, as a dialog of the page. `subject`: what is held or released. */
+export type NoticeAction =
+  | { readonly verb: RolloutVerb }
+  | { readonly verb: 'hold' | 'release'; readonly subject: string };
 
 /** One notification as data. */
 export type Notice = {
@@ -82,7 +89,11 @@ export type Notice = {
   readonly figures: NoticeFigures | null;
   /** Commands that a person can type now, the usual one first. */
   readonly commands: readonly string[];
+  /** The same as dialogs of the page; absent: none, or an older version wrote the record. */
+  readonly actions?: readonly NoticeAction[];
 } & (
   | { readonly phase: 'once'; readonly details: OnceDetails }
-  | { readonly phase: 'raised' | 'over'; readonly details: IncidentDetails }
+  | { readonly phase: 'raised'; readonly details: IncidentDetails }
+  /** `raisedAt`: when the incident was announced; absent in a record of an older version. */
+  | { readonly phase: 'over'; readonly details: IncidentDetails; readonly raisedAt?: EpochMs }
 );

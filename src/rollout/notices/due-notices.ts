@@ -1,16 +1,19 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import type { IncidentDetails, Notice, NoticeFigures, OnceDetails } from '../model/notice.ts';
+import type { IncidentDetails, Notice, NoticeAction, NoticeFigures, OnceDetails } from '../model/notice.ts';
 import { endStates, isEnd, isFailed } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
-import { commandFor, holdCommandOf, quoteArgument } from '../status/command-for.ts';
+import { commandFor, groupToHold, quoteArgument } from '../status/command-for.ts';
+import { askedNow } from '../status/legal-verbs.ts';
 import type { RolloutVerb } from '../verbs/judge-verb.ts';
 
 /** An announced incident that still needs a person. */
 export interface OpenIncident {
   readonly incident: string;
   readonly details: IncidentDetails;
+  /** When it was announced; absent in a record of an older version. */
+  readonly raisedAt?: EpochMs;
 }
 
 /** What was announced about a rollout, stored between two readings of it. */
@@ -70,9 +73,11 @@ export function dueOfRollout(
     const commands = [statusCommand(status), ...(asksForReport ? [reportCommand(status)] : [])];
     return { ...facts, id: incident, incident, phase: 'once', details, commands };
   };
-  const incident = (phase: 'raised' | 'over', { incident: key, details }: OpenIncident): Notice => {
-    const commands = phase === 'over' ? [] : commandsFor(status, details);
-    return { ...facts, id: `${key}/${phase}`, incident: key, phase, details, commands };
+  const raise = ({ incident: key, details }: OpenIncident): Notice => {
+    const steps = stepsFor(status, details);
+    const commands = steps.map(({ command }) => command);
+    const actions = steps.flatMap(({ action }) => action ?? []);
+    return { ...facts, id: `${key}/raised`, incident: key, phase: 'raised', details, commands, actions };
   };
   const notices: Notice[] = [];
   if (!before.started)
@@ -81,8 +86,8 @@ export function dueOfRollout(
     );
   for (const name of passed.filter((each) => !before.passed.includes(each)))
     notices.push(once(`passed/${name}`, { event: 'wavePassed', wave: name, next: waveAfter(status, name) }));
-  for (const over of without(before.open, open)) notices.push(incident('over', over));
-  for (const raised of without(open, before.open)) notices.push(incident('raised', raised));
+  for (const over of without(before.open, open)) notices.push({ ...facts, ...overNotice(over) });
+  for (const raised of without(open, before.open)) notices.push(raise(raised));
   if (endedAt !== null && before.endedAt !== endedAt) {
     const { state, reason } = status;
     const { reports = [] } = at;
@@ -93,6 +98,12 @@ export function dueOfRollout(
     notices,
     announced: { started: true, passed, open: keep(before.open, open), endedAt, progress },
   };
+}
+
+/** The part that closes an incident. */
+export function overNotice({ incident, details, raisedAt }: OpenIncident) {
+  const since = raisedAt === undefined ? {} : { raisedAt };
+  return { id: `${incident}/over`, incident, phase: 'over', details, commands: [], ...since } as const;
 }
 
 /** The incidents of a list that another list lacks. */
@@ -147,7 +158,7 @@ function identify(
   now: EpochMs,
 ): OpenIncident {
   const opened = before.find(({ incident }) => incident.slice(0, incident.lastIndexOf('/')) === name);
-  return { incident: opened?.incident ?? `${name}/${now}`, details };
+  return { incident: opened?.incident ?? `${name}/${now}`, details, raisedAt: opened?.raisedAt ?? now };
 }
 
 // A build that fails on one operating system holds the stratum of each of its versions, one after the other.
@@ -194,6 +205,8 @@ function progressOf(
 function figuresOf(status: RolloutStatus): NoticeFigures {
   const { counts } = status;
   const failures = status.causes.find((group) => group.of === 'failed');
+  const causes = (failures?.causes ?? []).slice(0, causesMax).map(({ text, count }) => ({ text, count }));
+  const otherFailures = (failures?.total ?? 0) - sumOf(causes, ({ count }) => count);
   return {
     rollout: status.id,
     kind: status.kind,
@@ -203,32 +216,62 @@ function figuresOf(status: RolloutStatus): NoticeFigures {
     failed: countIn(counts, isFailed),
     inFlight: status.inFlight,
     remaining: countIn(counts, (state) => !isEnd(state)),
-    causes: (failures?.causes ?? []).slice(0, causesMax).map(({ text, count }) => ({ text, count })),
+    causes,
+    ...(otherFailures > 0 && { otherFailures }),
     ...(status.sharedAttribute === null ? {} : { shared: status.sharedAttribute }),
   };
 }
 
 const causesMax = 3;
 
-function commandsFor(status: RolloutStatus, details: IncidentDetails): readonly string[] {
+/** What a person can do next: the command, and the same as a dialog of the page. */
+interface NoticeStep {
+  readonly command: string;
+  readonly action?: NoticeAction;
+}
+
+function stepsFor(status: RolloutStatus, details: IncidentDetails): readonly NoticeStep[] {
   const verbs = (...wanted: readonly RolloutVerb[]) =>
-    wanted.filter((verb) => status.verbs.includes(verb)).map((verb) => commandFor(status, verb));
-  const hold = [holdCommandOf(status)].filter((command) => command !== undefined);
+    wanted.filter((verb) => status.verbs.includes(verb)).map((verb) => verbStep(status, verb));
   switch (details.event) {
     case 'approvalNeeded':
-      return verbs('approve', 'abort');
+      return [...releaseOfBuild(status, 'approve'), ...verbs('approve', 'abort')];
     case 'held':
-      return [...hold, ...verbs('resume', 'abort', 'rollback')];
+      return [
+        ...holdOfGroup(status),
+        ...releaseOfBuild(status, 'resume'),
+        ...verbs('resume', 'abort', 'rollback'),
+      ];
     case 'stratumHeld':
-      return details.others === undefined
-        ? [`upwave release ${quoteArgument(details.label)}`]
-        : ['upwave holds'];
+      return details.others === undefined ? [releaseStep(details.label)] : [{ command: 'upwave holds' }];
     case 'noProgress':
     case 'discoveryFailing':
-      return [statusCommand(status)];
+      return [{ command: statusCommand(status) }];
     default:
       return details satisfies never;
   }
+}
+
+function verbStep(status: RolloutStatus, verb: RolloutVerb): NoticeStep {
+  return { command: commandFor(status, verb), action: { verb } };
+}
+
+function releaseStep(subject: string): NoticeStep {
+  return { command: `upwave release ${quoteArgument(subject)}`, action: { verb: 'release', subject } };
+}
+
+/** A held build is released first. Only then is the verb possible that continues the rollout. */
+function releaseOfBuild(status: RolloutStatus, then: RolloutVerb): readonly NoticeStep[] {
+  const { buildHold, verbs } = status;
+  if (buildHold === null) return [];
+  const isLater = !verbs.includes(then) && askedNow(status, then) !== undefined;
+  return [releaseStep(buildHold.build), ...(isLater ? [verbStep(status, then)] : [])];
+}
+
+function holdOfGroup(status: RolloutStatus): readonly NoticeStep[] {
+  const subject = groupToHold(status);
+  if (subject === undefined) return [];
+  return [{ command: `upwave hold ${quoteArgument(subject)}`, action: { verb: 'hold', subject } }];
 }
 
 function statusCommand({ id }: RolloutStatus): string {

@@ -1,7 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { Notice } from '../model/notice.ts';
 import { quoteArgument } from '../status/command-for.ts';
-import type { NoticesOf, OpenIncident } from './due-notices.ts';
+import { type NoticesOf, type OpenIncident, overNotice } from './due-notices.ts';
 
 /** The last scans of a policy. */
 export interface ScanReading {
@@ -31,19 +30,20 @@ export function dueOfPolicy(
   const isFailing = overdueAt === null ? failure !== null : overdueAt <= now;
   const since = isFailing ? (announced?.failingSince ?? now) : null;
   const before = announced?.open ?? null;
-  const notice = (phase: 'raised' | 'over', { incident, details }: OpenIncident): Notice => ({
-    ...{ id: `${incident}/${phase}`, incident, phase, at: now, policy, details, figures: null },
-    commands: phase === 'over' ? [] : [`upwave plan ${quoteArgument(policy)}`],
-  });
+  const facts = { at: now, policy, figures: null } as const;
   if (since === null)
     return {
-      notices: before === null ? [] : [notice('over', before)],
+      notices: before === null ? [] : [{ ...facts, ...overNotice(before) }],
       announced: { failingSince: null, open: null },
     };
   if (before !== null || now - since < failingForMs)
     return { notices: [], announced: { failingSince: since, open: before } };
   const reason = failure?.reason ?? '';
   const incident = `${policy}/discovery/${since}`;
-  const raised = { incident, details: { event: 'discoveryFailing', since, reason } } as const;
-  return { notices: [notice('raised', raised)], announced: { failingSince: since, open: raised } };
+  const details = { event: 'discoveryFailing', since, reason } as const;
+  const commands = [`upwave plan ${quoteArgument(policy)}`];
+  return {
+    notices: [{ ...facts, id: `${incident}/raised`, incident, phase: 'raised', details, commands }],
+    announced: { failingSince: since, open: { incident, details, raisedAt: now } },
+  };
 }

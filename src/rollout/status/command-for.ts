@@ -39,22 +39,28 @@ function optionsOf(asked: AskedVerb): readonly string[] {
   return 'now' in asked && asked.now ? ['--now'] : [];
 }
 
-/**
- * The command that holds only the collectors with the attribute that explains the failures; undefined if they are held
- * already, or the rollout has ended.
- */
-export function holdCommandOf({
-  sharedAttribute: shared,
-  strata,
-  endedAt,
-}: {
+/** The part of a status that says which group of collectors may be held. */
+interface GroupedFailures {
   readonly sharedAttribute: SharedAttribute | null;
   readonly strata: { readonly held: ReadonlyArray<{ readonly label: string }> };
   readonly endedAt: number | null;
-}): string | undefined {
+}
+
+/** The group of collectors that explains the failures; undefined if it is held already, or the rollout has ended. */
+export function groupToHold({
+  sharedAttribute: shared,
+  strata,
+  endedAt,
+}: GroupedFailures): string | undefined {
   if (shared === null || endedAt !== null) return undefined;
   const name = formatAttributes(shared.attributes);
-  return strata.held.some(({ label }) => label === name) ? undefined : `upwave hold ${quoteArgument(name)}`;
+  return strata.held.some(({ label }) => label === name) ? undefined : name;
+}
+
+/** The command that holds only the group of collectors that explains the failures. */
+export function holdCommandOf(failures: GroupedFailures): string | undefined {
+  const group = groupToHold(failures);
+  return group === undefined ? undefined : `upwave hold ${quoteArgument(group)}`;
 }
 
 /** Quotes a text as one shell argument, because operators copy these commands and names are untrusted input. */

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 /** The routes of the page. Notifications and reports link to them, so they must not change. */
 export type Route =
   | { readonly view: 'overview' }
-  | { readonly view: 'rollout'; readonly id: string }
+  | { readonly view: 'rollout'; readonly id: string; readonly asked: AskedDialog }
   | { readonly view: 'collectors'; readonly id: string; readonly filter: Filter }
   | { readonly view: 'collector'; readonly collector: string }
   | { readonly view: 'activity'; readonly filter: ActivityFilter };
@@ -12,18 +12,24 @@ export type Filter = Readonly<Partial<Record<FilterName, string>>>;
 const filterNames = ['state', 'wave', 'stratum', 'cause', 'attributes', 'match'] as const;
 export type FilterName = (typeof filterNames)[number];
 
+/** The dialog that a message leads to: `do` is the verb, `what` is held or released. */
+export type AskedDialog = Readonly<Partial<Record<(typeof askedDialogNames)[number], string>>>;
+const askedDialogNames = ['do', 'what'] as const;
+
 /** Who, which event, and a text. */
 export type ActivityFilter = Readonly<Partial<Record<(typeof activityFilterNames)[number], string>>>;
 const activityFilterNames = ['who', 'what', 'match'] as const;
 
-/** `#/rollouts/<id>/collectors?state=failed` */
+/** `#/rollouts/<id>/collectors?state=failed`, `#/rollouts/<id>?do=resume` */
 function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const [kind, name, part] = path.split('/').map(decode);
   if (kind === 'collectors' && name) return { view: 'collector', collector: name };
   if (kind === 'activity') return { view: 'activity', filter: parseFilter(query, activityFilterNames) };
   if (kind !== 'rollouts' || !name) return { view: 'overview' };
-  if (part !== 'collectors') return { view: 'rollout', id: name };
+  if (part !== 'collectors') {
+    return { view: 'rollout', id: name, asked: parseFilter(query, askedDialogNames) };
+  }
   return { view: 'collectors', id: name, filter: parseFilter(query, filterNames) };
 }
 

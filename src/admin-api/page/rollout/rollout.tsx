@@ -1,10 +1,12 @@
+import { useEffect } from 'preact/hooks';
 import { callDaemon } from '../parts/call.ts';
-import { rollouts } from '../parts/live.ts';
-
+import { me, rollouts } from '../parts/live.ts';
 import { Bar, Key } from '../parts/progress.tsx';
 import { useReading } from '../parts/reading.ts';
+import { type AskedDialog, linkTo, replaceRoute } from '../parts/route.ts';
 import { Badge } from '../parts/tones.tsx';
 import { Need } from '../parts/what-to-do.tsx';
+import { openAskedDialog } from '../verbs/asked-dialog.ts';
 import { VerbButtons } from '../verbs/verb-dialogs.tsx';
 import { CauseGroups } from './causes.tsx';
 import { Events } from './events.tsx';
@@ -20,10 +22,16 @@ const eventsShown = 30;
 const readAgainMs = 10_000;
 
 /** One rollout: what to do now, its progress, its failures and its events. */
-export function RolloutView({ id }: { readonly id: string }) {
+export function RolloutView({ id, asked }: { readonly id: string; readonly asked: AskedDialog }) {
   const known = rollouts.value.find((each) => each.id === id);
   const { value: details, problem } = useDetails(id, known === undefined);
   const rollout = known ?? details?.past;
+  useEffect(() => {
+    if (rollout === undefined || asked.do === undefined) return;
+    if (me.value.role === 'operator') openAskedDialog(asked, rollout);
+    // A reload of the page does not ask again.
+    replaceRoute(linkTo.rollout(id));
+  }, [rollout === undefined, asked.do, asked.what]);
   if (rollout === undefined)
     return <p class="empty">{problem === '' ? 'loading …' : `There is no rollout ${id}: ${problem}.`}</p>;
   const course = details?.course;

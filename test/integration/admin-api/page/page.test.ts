@@ -288,6 +288,29 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await page.getByRole('dialog').getByRole('button', { name: 'reload' }).isDisabled()).toBe(true);
   });
 
+  it('opens the dialog that a message links to, once', async () => {
+    const hold = { state: 'held', hold: 7, verbs: ['resume', 'abort'] } as const;
+    const { operations, page, url, status } = await openRollout(hold);
+    const dialog = page.getByRole('dialog');
+    const rollout = `${url}/#/rollouts/${status.id}`;
+    await page.goto(`${rollout}?do=resume`);
+    await dialog.getByRole('heading', { name: 'Resume' }).waitFor();
+    expect(page.url()).toBe(rollout);
+    await dialog.getByRole('button', { name: 'resume' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(operations.requests).toMatchObject([{ verb: 'resume', hold: 7 }]);
+
+    await page.goto(`${rollout}?do=release&what=19.536-4`);
+    await dialog.getByRole('heading', { name: 'Release 19.536-4' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'production' }).waitFor();
+    expect(await dialog.count()).toBe(0);
+
+    await page.goto(`${rollout}?do=pause`);
+    await dialog.getByText('Somebody else acted, or the rollout continued.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'pause' }).isDisabled()).toBe(true);
+  });
+
   it('shows why a verb was refused, and keeps the dialog', async () => {
     const ended = { state: 'succeeded', endedAt: Date.now(), verbs: ['pause'] } as const;
     const { page } = await openRollout(ended);
@@ -389,7 +412,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByLabel('Token').fill(token);
     await page.keyboard.press('Enter');
     await page.getByText('mia · viewer').waitFor();
-    for (const path of ['', `rollouts/${waiting}`, 'collectors/2']) {
+    for (const path of ['', `rollouts/${waiting}`, `rollouts/${waiting}?do=approve`, 'collectors/2']) {
       await page.goto(`${url}/#/${path}`);
       await page.locator('.need').first().waitFor();
       const buttons = await page.getByRole('button').allTextContents();

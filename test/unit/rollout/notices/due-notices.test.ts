@@ -171,6 +171,8 @@ describe('the notifications of a rollout', () => {
     };
     const notice = firstNotices({ ...held, causes, sharedAttribute }).at(-1);
     expect(notice && noticeText(notice)).toEqual({
+      tone: 'bad',
+      figures: expect.objectContaining({ build: '19.536-4' }),
       title: 'production: held',
       cause: 'wave canary: 3 failures, 2 allowed',
       numbers: 'To build 19.536-4: 1 of 10 succeeded, 0 failed, 1 in flight, 9 to do.',
