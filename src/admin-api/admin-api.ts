@@ -61,6 +61,7 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
     port: parts.port,
     bodyBytesMax,
     connections: parts.connections,
+    compresses: true,
     operations: [
       ...mountDaemonPages({ ...parts, stream, mayRead: makeMayRead(callers) }),
       ...mountDocs(docs),

@@ -8,6 +8,7 @@ import fastify, {
 } from 'fastify';
 import { writeAddress } from '../base/url-authority.ts';
 import type { Operation } from '../contract/operation.ts';
+import { compressText } from './compress-text.ts';
 import { readJson } from './json-text.ts';
 import { type ConnectionLimits, limitConnections } from './limit-connections.ts';
 import type {
@@ -43,6 +44,8 @@ export interface HttpServerParts {
   readonly bodyBytesMax: number;
   /** null: no limit. */
   readonly connections: ConnectionLimits | null;
+  /** Whether texts and JSON are compressed for clients that accept it. Streams never are. */
+  readonly compresses: boolean;
 }
 
 export interface RunningHttpServer {
@@ -114,7 +117,10 @@ function makeResponder(parts: HttpServerParts) {
       const done = 'mounted' in work ? await perform(work.mounted, request, seen) : work;
       return 'failure' in done ? parts.answerFailure(done.failure, seen) : done.answer;
     };
-    return send(reply, await parts.around(seen, next));
+    const answer = await parts.around(seen, next);
+    return 'cutOff' in answer
+      ? cutOff(reply, answer.cutOff)
+      : send(reply, answer, parts.compresses ? seen : undefined);
   };
 }
 
@@ -152,19 +158,32 @@ function invalidInput(
   return { kind: 'invalidInput', part, issues };
 }
 
-function send(reply: FastifyReply, answer: HttpAnswer | CutOff): FastifyReply {
-  if ('cutOff' in answer) return cutOff(reply, answer.cutOff);
+/** @param compressFor the request whose client may accept a compressed text; undefined: texts are sent as they are */
+async function send(
+  reply: FastifyReply,
+  answer: HttpAnswer,
+  compressFor: HttpRequest | undefined,
+): Promise<FastifyReply> {
   reply.code(answer.status).headers(answer.headers ?? {});
   const { body } = answer;
   if (body === undefined) return reply.send();
   if (Buffer.isBuffer(body) || body instanceof Readable) return reply.send(body);
+  const text = textOf(reply, body);
+  if (compressFor === undefined) return reply.send(text);
+  reply.header('vary', 'accept-encoding');
+  const compressed = await compressText(text, String(compressFor.headers['accept-encoding'] ?? ''));
+  if (compressed === undefined) return reply.send(text);
+  return reply.header('content-encoding', compressed.encoding).send(compressed.body);
+}
+
+function textOf(reply: FastifyReply, body: unknown): string {
   const stated = reply.getHeader('content-type');
   if (stated !== undefined && !String(stated).includes('json')) {
-    if (typeof body === 'string') return reply.send(body);
+    if (typeof body === 'string') return body;
     throw new Error('a body that is not JSON must be a text, a Buffer or a Readable');
   }
   if (stated === undefined) reply.header('content-type', 'application/json; charset=utf-8');
-  return reply.send(JSON.stringify(body));
+  return JSON.stringify(body);
 }
 
 function cutOff(reply: FastifyReply, when: CutOff['cutOff']): FastifyReply {

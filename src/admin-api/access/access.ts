@@ -7,11 +7,18 @@ import { faultAnswer } from './admin-fault.ts';
 import { bearerOf, type Caller, type Callers } from './identify-callers.ts';
 import { makeWrongTokens } from './wrong-tokens.ts';
 
+/** The path of the style and the script of the page. */
+export const assetsPath = '/assets';
+
 /** Returns the caller, or the fault for which the request is refused. */
 export type Access = (request: HttpRequest) => { readonly caller: Caller } | { readonly refusal: HttpAnswer };
 
 /** Paths served without a token. They show only whether the daemon is alive and works; the page itself asks for the token. */
 const openPaths: readonly string[] = ['/', '/healthz', '/readyz'];
+
+function isOpenPath(path: string): boolean {
+  return openPaths.includes(path) || path.startsWith(`${assetsPath}/`);
+}
 
 /**
  * Decides who may make a request (DESIGN §5, HTTP): users of a trusted proxy, bearers of a token where one is set, else
@@ -24,7 +31,7 @@ export function makeAccess(parts: { readonly callers: Callers; readonly clock: C
     const known = callers.identify(request);
     const hasTokens = callers.hasTokens();
     const isPublicGuide = callers.docs() === 'public' && isDocsPath(request.path);
-    const isOpen = hasTokens && (openPaths.includes(request.path) || isPublicGuide);
+    const isOpen = hasTokens && (isOpenPath(request.path) || isPublicGuide);
     const refusalOf = hasTokens ? strangerRefusal : localRefusal;
     const refusal = known === undefined && !isOpen ? refusalOf(request) : undefined;
     const caller = known ?? { name: null, role: 'operator' };
@@ -43,7 +50,7 @@ function roleRefusal(
   if (role === 'operator') return undefined;
   const who = name === null ? 'this token' : name;
   if (role === 'metrics') {
-    if (path === '/metrics' || openPaths.includes(path)) return undefined;
+    if (path === '/metrics' || isOpenPath(path)) return undefined;
     return faultAnswer('forbidden', `${who} has the role metrics, which may read /metrics alone`);
   }
   const isRead = method === 'GET' || method === 'HEAD';

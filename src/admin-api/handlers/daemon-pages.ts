@@ -3,9 +3,10 @@ import { AdminErrorBody, adminApi, adminApiPath } from '../../contract/admin/api
 import { defineOperation } from '../../contract/operation.ts';
 import { makeOpenApiDocument } from '../../http/openapi.ts';
 import { type HttpRequest, type MountedOperation, mountOperations } from '../../http/operation-handlers.ts';
-import { adminFaultStatuses } from '../access/admin-fault.ts';
+import { assetsPath } from '../access/access.ts';
+import { AdminFault, adminFaultStatuses } from '../access/admin-fault.ts';
 import type { LiveStream } from './live-stream.ts';
-import { loadPage } from './page-document.ts';
+import { loadPage, pagePolicy } from './page-document.ts';
 import { type Readiness, type ReadinessCheck, readReadiness } from './readiness.ts';
 
 export interface DaemonPagesParts {
@@ -34,6 +35,14 @@ const daemonPages = [
   read('getOpenApi', `${adminApiPath}/openapi.json`, 'DESIGN §5, HTTP'),
   read('getStream', `${adminApiPath}/stream`, 'DESIGN §5, HTTP: the state, and each change of it'),
   read('getPage', '/', 'DESIGN §5, HTTP: shows it live'),
+  defineOperation({
+    name: 'getAsset',
+    route: `GET ${assetsPath}/{name}`,
+    params: z.object({ name: z.string() }),
+    answer: { status: 200, body: z.unknown() },
+    idempotent: true,
+    source: 'DESIGN §5, HTTP: style and script of the page',
+  }),
 ] as const;
 
 /** The endpoints beside the API: health, metrics, the OpenAPI document, the page. */
@@ -49,7 +58,7 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
     errorStatuses: adminFaultStatuses,
     signIn: 'bearer',
   });
-  const makePage = loadPage(parts.version);
+  const page = loadPage(parts.version);
   return mountOperations(daemonPages, {
     prefix: '',
     handlers: {
@@ -73,15 +82,22 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
         },
         body: parts.stream.open(),
       }),
-      getPage: async () => {
-        const { html, contentSecurityPolicy } = makePage();
-        return {
-          headers: {
-            'content-type': 'text/html; charset=utf-8',
-            'content-security-policy': contentSecurityPolicy,
-          },
-          body: html,
+      getPage: async (_input, { headers }) => {
+        const cached = {
+          // Browsers ask again each time, so the page is of the daemon's version after each reload.
+          'cache-control': 'no-cache',
+          etag: page.etag,
+          // The headers of a 304 replace those of the kept document.
+          'content-security-policy': pagePolicy,
         };
+        if (headers['if-none-match'] === page.etag) return { status: 304, headers: cached, body: undefined };
+        return { headers: { ...cached, 'content-type': 'text/html; charset=utf-8' }, body: page.html };
+      },
+      getAsset: async ({ params: { name } }) => {
+        const asset = page.assets.get(name);
+        if (asset === undefined) throw new AdminFault('notFound', `no asset ${name}; reload the page`);
+        const kept = 'public, max-age=31536000, immutable';
+        return { headers: { 'content-type': asset.contentType, 'cache-control': kept }, body: asset.text };
       },
     },
   });

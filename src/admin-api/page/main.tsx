@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../base/time.ts';
 import { Activity } from './activity/activity.tsx';
 import { CollectorView } from './collectors/collector.tsx';
@@ -119,9 +119,14 @@ function ConnectionNote() {
           </>
         ) : null}
       </span>
-      {me.value.name === null ? null : (
+      {now.kind === 'signedOut' || heardAt.value === 0 ? null : (
         <span>
-          <bdi>{me.value.name}</bdi> · {me.value.role}
+          {me.value.name === null ? null : (
+            <>
+              <bdi>{me.value.name}</bdi> ·{' '}
+            </>
+          )}
+          {me.value.role}
         </span>
       )}
       {token.isKnown() && now.kind !== 'signedOut' ? (
@@ -136,6 +141,9 @@ function ConnectionNote() {
 function SignIn() {
   const now = connection.value;
   const [text, setText] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  // After a dialog has closed, which moves the focus, too.
+  useEffect(() => field.current?.focus(), []);
   return (
     <form
       class="card sign-in"
@@ -148,6 +156,7 @@ function SignIn() {
       <label>
         Token
         <input
+          ref={field}
           type="password"
           autocomplete="off"
           required

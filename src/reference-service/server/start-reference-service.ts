@@ -117,6 +117,7 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
     port: parts.port,
     bodyBytesMax,
     connections: null,
+    compresses: false,
     operations: mountAll(callers, record),
     around: checks.around,
     answerFailure: (failure, request) => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import type { AdminApiParts } from '../../../src/admin-api/admin-api.ts';
@@ -393,29 +394,89 @@ describe('startAdminApi', () => {
   });
 
   describe('the page', () => {
-    it('lets only its own style and script run, by a nonce that is new each time', async () => {
+    const assetsOf = (html: string) =>
+      [...html.matchAll(/(?:src|rel="stylesheet" href)="([^"]+)"/g)].map(([, path = '']) => path);
+
+    it('lets only its own style and script run, and names them by their content', async () => {
       const { url } = await start();
-      const [first, second] = [await ask(`${url}/`), await ask(`${url}/`)];
-      expect(first.headers['content-type']).toBe('text/html; charset=utf-8');
-      const policy = String(first.headers['content-security-policy']);
-      const nonce = /script-src 'nonce-([^']+)'/.exec(policy)?.[1] ?? 'none';
-      expect(policy).toContain("default-src 'none'");
+      const { text, headers } = await ask(`${url}/`);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      const policy = String(headers['content-security-policy']);
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
       expect(policy).not.toContain('unsafe');
-      expect(first.text.split(`nonce="${nonce}"`)).toHaveLength(3);
-      expect(first.text.match(/<(script|style)\b/g)).toHaveLength(2);
-      expect(second.headers['content-security-policy']).not.toBe(policy);
+      expect(text).not.toMatch(/<style|<script(?! src=)/);
+      const assets = assetsOf(text);
+      expect(assets).toHaveLength(2);
+      for (const path of assets) {
+        const asset = await ask(`${url}${path}`);
+        const [, hash = 'none', extension] = /-([0-9a-f]{16})\.(css|js)$/.exec(path) ?? [];
+        expect(createHash('sha256').update(asset.text).digest('hex')).toMatch(new RegExp(`^${hash}`));
+        expect(asset.headers).toMatchObject({
+          'content-type': `text/${extension === 'js' ? 'javascript' : 'css'}; charset=utf-8`,
+          'cache-control': 'public, max-age=31536000, immutable',
+          'x-content-type-options': 'nosniff',
+        });
+      }
+      expectError(await ask(`${url}/assets/page-0000000000000000.js`), 404, 'notFound', 'reload the page');
+    });
+
+    it('is served without a token, and nothing else by its path', async () => {
+      const { url } = await start({ token });
+      const { text } = await ask(`${url}/`);
+      for (const path of assetsOf(text)) expect((await ask(`${url}${path}`)).status).toBe(200);
+      for (const path of ['../api/v1/rollouts', '..%2fapi%2fv1%2frollouts', '', '../metrics'])
+        expect(await ask(`${url}/assets/${path}`)).not.toMatchObject({ status: 200 });
+    });
+
+    it('is sent again only when it has changed', async () => {
+      const { url } = await start();
+      const { headers } = await ask(`${url}/`);
+      const etag = String(headers['etag']);
+      const again = await ask(`${url}/`, { headers: { 'if-none-match': etag } });
+      expect([again.status, again.text, again.headers['etag']]).toEqual([304, '', etag]);
+      // A browser replaces the kept headers with these.
+      expect(again.headers['content-security-policy']).toBe(headers['content-security-policy']);
+      const other = await start({ version: '0.2.0' });
+      expect((await ask(`${other.url}/`, { headers: { 'if-none-match': etag } })).status).toBe(200);
     });
 
     it('has no inline handler, makes no markup from data, and loads nothing from other hosts', async () => {
       const { url } = await start();
-      const { text, headers } = await ask(`${url}/`);
-      const markup = text.replace(/<(script|style)\b[\s\S]*?<\/\1>/g, '');
-      expect(markup).not.toMatch(/\son\w+\s*=/i);
-      expect(markup).not.toMatch(/\sstyle\s*=/i);
+      const { text: html, headers } = await ask(`${url}/`);
+      expect(html).not.toMatch(/\son\w+\s*=/i);
+      expect(html).not.toMatch(/\sstyle\s*=/i);
       // The framework could make markup of a text: the page never asks it to, and the browser would refuse it.
       expect(headers['content-security-policy']).toContain("require-trusted-types-for 'script'");
-      expect(text).not.toMatch(/outerHTML|insertAdjacentHTML|document\.write|\beval\(/);
-      expect(text.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/(src|href)="?(https?:)?\/\//);
+      const texts = await Promise.all(assetsOf(html).map(async (path) => (await ask(`${url}${path}`)).text));
+      const all = [html, ...texts].join('\n');
+      expect(all).not.toMatch(/outerHTML|insertAdjacentHTML|document\.write|\beval\(/);
+      expect(all.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/(src|href)="?(https?:)?\/\//);
+    });
+  });
+
+  describe('compression', () => {
+    it.each([
+      ['br, gzip', 'br'],
+      ['gzip, deflate', 'gzip'],
+      ['br;q=0, gzip;q=0.5', 'gzip'],
+      ['br;q=1.0', 'br'],
+      ['deflate, identity', undefined],
+    ])('answers a client that accepts %s in %s', async (accepted, encoding) => {
+      const { v1 } = await start();
+      const whole = await fetch(`${v1}/openapi.json`, { headers: { 'accept-encoding': 'identity' } });
+      const answer = await fetch(`${v1}/openapi.json`, { headers: { 'accept-encoding': accepted } });
+      expect(answer.headers.get('content-encoding') ?? undefined).toBe(encoding);
+      expect(answer.headers.get('vary')).toBe('accept-encoding');
+      expect(await answer.text()).toBe(await whole.text());
+    });
+
+    it('leaves short texts and the stream alone', async () => {
+      const { url, v1 } = await start();
+      for (const path of [`${url}/healthz`, `${v1}/stream`]) {
+        const { headers, body } = await fetch(path, { headers: { 'accept-encoding': 'br' } });
+        expect(headers.get('content-encoding')).toBeNull();
+        await body?.cancel();
+      }
     });
   });
 
@@ -424,7 +485,8 @@ describe('startAdminApi', () => {
     for (const path of ['/', '/healthz', '/api/v1/rollouts', '/nothing']) {
       const { headers } = await ask(`${url}${path}`);
       expect(headers).toMatchObject({
-        'cache-control': 'no-store',
+        // The document holds no data.
+        'cache-control': path === '/' ? 'no-cache' : 'no-store',
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
         'x-frame-options': 'DENY',

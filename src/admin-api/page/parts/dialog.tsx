@@ -1,6 +1,8 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { sentence } from '../../../rollout/messages/sentences.ts';
+import { connectAgain, connection, isSignedOut, me } from './live.ts';
 import { problemText } from './reading.ts';
 
 /** A question before anything is sent. Its numbers are those of the moment in which it was opened. */
@@ -68,16 +70,22 @@ function Dialog({
     try {
       await step();
     } catch (error) {
+      if (isSignedOut(error)) connectAgain();
       setProblem(problemText(error));
       setState(otherwise);
     }
   };
+  const isShown = useIsShown();
   // Focus moves before the next key, which belongs to the dialog.
   useLayoutEffect(() => {
+    if (!isShown) return element.current?.close();
+    setProblem('');
     element.current?.showModal();
-    if (prepare !== undefined) void attempt(() => prepare().then(() => setState('ready')), 'unprepared');
-  }, []);
-  const change = outdated?.() ?? '';
+    if (prepare === undefined || state === 'ready') return;
+    setState('preparing');
+    void attempt(() => prepare().then(() => setState('ready')), 'unprepared');
+  }, [isShown]);
+  const change = waitText() || (outdated?.() ?? '');
   const isReady = state === 'ready' && change === '' && (typed === undefined || name.trim() === typed);
   const submit = (event: Event) => {
     event.preventDefault();
@@ -90,7 +98,7 @@ function Dialog({
     }, 'ready');
   };
   return (
-    <dialog ref={element} aria-labelledby="dialog-title" onClose={onClosed}>
+    <dialog ref={element} aria-labelledby="dialog-title" onClose={isShown ? onClosed : undefined}>
       <form onSubmit={submit}>
         <h2 id="dialog-title">{title}</h2>
         <div class="consequences">{outcome === '' ? content : <p role="status">{outcome}</p>}</div>
@@ -134,4 +142,22 @@ function Dialog({
       </form>
     </dialog>
   );
+}
+
+/** False from the moment that a token is needed until the page is live again. The dialog keeps what was typed. */
+function useIsShown(): boolean {
+  const { kind } = connection.value;
+  const [isSignedIn, setSignedIn] = useState(true);
+  useLayoutEffect(() => {
+    if (kind === 'signedOut') setSignedIn(false);
+    if (kind === 'live') setSignedIn(true);
+  }, [kind]);
+  return isSignedIn && kind !== 'signedOut';
+}
+
+/** Why nothing can be sent now; empty when it can. */
+function waitText(): string {
+  const now = connection.value;
+  if (now.kind === 'away') return `${sentence(now.why)} This can be sent once the page is live again.`;
+  return me.value.role === 'operator' ? '' : `You are a ${me.value.role} and may change nothing.`;
 }

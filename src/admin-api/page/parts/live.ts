@@ -49,6 +49,14 @@ export async function followDaemon(): Promise<void> {
   }
 }
 
+/** Ends the open stream. */
+let streamEnd = new AbortController();
+
+/** Finds out at once who the caller is: a request was refused for its token, although the stream is still open. */
+export function connectAgain(): void {
+  streamEnd.abort();
+}
+
 let wakeSignIn: (() => void) | undefined;
 
 /** Stores the token of this tab, and connects with it. */
@@ -67,7 +75,7 @@ export function tookPlace(changed: Rollout): void {
   rollouts.value = rollouts.value.map((each) => (each.id === changed.id ? changed : each));
 }
 
-function isSignedOut(error: unknown): error is RefusedError {
+export function isSignedOut(error: unknown): error is RefusedError {
   return error instanceof RefusedError && error.status === 401;
 }
 
@@ -123,6 +131,7 @@ function away(why: string): void {
 /** Reads the stream until it ends, and opens it again. @throws when there is none, or it becomes silent */
 async function readStream(): Promise<void> {
   const silence = new AbortController();
+  streamEnd = silence;
   const headers = { accept: 'text/event-stream', ...token.headers() };
   let timer = setTimeout(() => silence.abort(), firstWordMs);
   try {
@@ -168,6 +177,8 @@ const takers: { readonly [Kind in keyof StreamMessages]: (data: StreamMessages[K
 };
 
 function take(message: string): void {
+  // Sent while there is no change: the state is still the one that the page has.
+  if (message === ': ping') heard('stream');
   const kind = /^event: (\w+)$/m.exec(message)?.[1];
   const data = /^data: (.*)$/m.exec(message)?.[1];
   if (kind === undefined || data === undefined || !(kind in takers)) return;

@@ -39,6 +39,20 @@ async function inTime(page: Page, isSo: () => Promise<boolean>): Promise<void> {
     .toBe(true);
 }
 
+/** Reads a stream of the API as text. */
+async function openStream(url: string) {
+  const controller = new AbortController();
+  const { body } = await fetch(url, { signal: controller.signal });
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  return {
+    until: async (words: string) => {
+      while (!text.includes(words)) text += (await reader?.read())?.value ?? '';
+    },
+    close: async () => controller.abort(),
+  };
+}
+
 if (!hasBrowser) process.stdout.write('no /usr/bin/chromium: the tests of the page are skipped\n');
 
 const clock = { now: Date.now };
@@ -368,6 +382,24 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await page.getByRole('link', { name: '9 succeeded' }).count()).toBe(1);
   });
 
+  it('knows how old its state is where pings have confirmed it since', async () => {
+    const time = { at: Date.now() };
+    const { api, url } = await serve(worldRollouts, { clock: { now: () => time.at } });
+    const page = await open(url);
+    await page.getByText('2 rollouts need you.').waitFor();
+    const stream = ending(await openStream(`${url}/api/v1/stream`));
+    await stream.until('event: holds');
+    const before = Date.now();
+    time.at += 16_000;
+    await stream.until(': ping');
+    // Time for the page to read its own.
+    await page.evaluate('0');
+    await api.close();
+    const instant = page.locator('.connection.away time');
+    await instant.waitFor();
+    expect(Date.parse((await instant.getAttribute('datetime')) ?? '')).toBeGreaterThanOrEqual(before);
+  });
+
   it('does not say that nothing needs a person before it has an answer, as when Redis is away (P16)', async () => {
     const { operations, url } = await serve(worldRollouts);
     operations.breakWith(new Error('Redis is away'));
@@ -403,6 +435,87 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByText('2 rollouts need you.').waitFor();
     await page.getByRole('button', { name: 'sign out' }).click();
     await page.getByLabel('Token').waitFor();
+  });
+
+  it('asks for the token again where a dialog is open, and returns to it with what was typed', async () => {
+    const [old, fresh, third] = [
+      'token-of-ann-0123456789',
+      'other-of-ann-0123456789',
+      'token-of-mia-0123456789',
+    ];
+    const as = (token: string, role: 'operator' | 'viewer' = 'operator') => ({
+      ...{ token: undefined, trustedProxy: undefined, docs: 'token' as const },
+      tokens: [{ name: role === 'viewer' ? 'mia' : 'ann', role, token }],
+    });
+    const { operations, url, api } = await serve([aRolloutStatus()], as(old));
+    const page = await open(`${url}/#/rollouts/${aRolloutStatus().id}`);
+    const signIn = async (token: string) => {
+      await page.getByLabel('Token').waitFor();
+      // The field has the focus.
+      await page.locator('input[type=password]:focus').waitFor();
+      await page.keyboard.type(token);
+      await page.keyboard.press('Enter');
+    };
+    await signIn(old);
+    await page.getByText('ann · operator').waitFor();
+    await page.getByRole('button', { name: 'abort' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('CHG-1042');
+    await dialog.getByLabel('Type production').fill('production');
+    api.replaceCallers(as(third, 'viewer'));
+    await signIn('a-wrong-one');
+    await page.getByText('The token is wrong.').waitFor();
+    await signIn(third);
+    await dialog.getByText('You are a viewer and may change nothing.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'abort' }).isDisabled()).toBe(true);
+    api.replaceCallers(as(fresh));
+    await signIn(fresh);
+    await dialog.waitFor();
+    expect(await dialog.getByLabel('Reason').inputValue()).toBe('CHG-1042');
+    await dialog.getByRole('button', { name: 'abort' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(operations.requests).toMatchObject([{ verb: 'abort', by: 'ann', reason: 'CHG-1042' }]);
+  });
+
+  it('asks for the token as soon as a verb is refused for it, and repeats a preview after that', async () => {
+    const token = 'token-of-ann-0123456789';
+    const { operations, url } = await serve([aRolloutStatus()], { token });
+    const page = await open(`${url}/#/rollouts/${aRolloutStatus().id}`);
+    await page.getByLabel('Token').fill(token);
+    await page.keyboard.press('Enter');
+    // A proxy can end a session while the stream is open.
+    await page.getByRole('button', { name: 'roll back' }).waitFor();
+    await page.evaluate("sessionStorage.setItem('upwave.token', 'an-expired-one')");
+    await page.getByRole('button', { name: 'roll back' }).click();
+    await page.getByText('The token is wrong.').waitFor();
+    await page.getByLabel('Token').fill(token);
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('19.456-3').waitFor();
+    await dialog.getByLabel('Reason').fill('too slow');
+    await dialog.getByLabel('Type production').fill('production');
+    await dialog.getByRole('button', { name: 'roll back' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(operations.requests).toMatchObject([{ verb: 'rollback', reason: 'too slow' }]);
+  });
+
+  it('lets a dialog wait while the daemon is away', async () => {
+    const { operations, api, page, url } = await openRollout();
+    await page.getByRole('button', { name: 'pause' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('noisy');
+    await api.close();
+    await dialog
+      .getByText('The daemon does not answer. This can be sent once the page is live again.')
+      .waitFor();
+    expect(await dialog.getByRole('button', { name: 'pause' }).isDisabled()).toBe(true);
+    await page.keyboard.press('Enter');
+    ending(await startFakeAdminApi(operations, { clock, port: Number(new URL(url).port) }));
+    const send = dialog.getByRole('button', { name: 'pause' });
+    await expect.poll(() => send.isEnabled()).toBe(true);
+    expect(operations.requests).toEqual([]);
+    await send.click();
+    await expect.poll(() => operations.requests).toMatchObject([{ verb: 'pause', reason: 'noisy' }]);
   });
 
   it('shows a viewer everything but buttons that change something, and the role', async () => {
@@ -556,16 +669,25 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     },
   );
 
-  it('has at most 150 kB in total, and sends requests only to its own daemon', async () => {
+  it('takes at most 150 kB over the wire, and sends requests only to its own daemon', async () => {
     const { url } = await serve([running ?? aRolloutStatus()]);
     const page = ending(await browser.newPage());
     const hosts = new Set<string>();
     page.on('request', (request) =>
       hosts.add(new URL(request.url()).protocol === 'data:' ? url : new URL(request.url()).origin),
     );
-    const answer = await page.goto(url);
+    const loaded: Promise<number>[] = [];
+    page.on('response', (response) => {
+      if (/\/(assets\/.*)?$/.test(response.url()))
+        loaded.push(
+          response.finished().then(async () => (await response.request().sizes()).responseBodySize),
+        );
+    });
+    await page.goto(url);
     await page.locator('.policy').first().waitFor();
-    expect((await answer?.body())?.length).toBeLessThan(150_000);
+    const sizes = await Promise.all(loaded);
+    expect(sizes).toHaveLength(3);
+    expect(sizes.reduce((total, size) => total + size, 0)).toBeLessThan(150_000);
     expect([...hosts]).toEqual([url]);
   });
 });
