@@ -44,6 +44,7 @@ export const guideGroups: readonly { readonly title: string; readonly guides: re
     title: 'Configure rollouts',
     guides: [
       { name: 'write-a-policy', answers: 'How do I choose collectors, build, waves and windows?' },
+      { name: 'policy-recipes', answers: 'Which policy can I copy?' },
       { name: 'review-policies-in-ci', answers: 'How do I check a policy before it runs?' },
       { name: 'rehearse', answers: 'What would a policy do to this fleet?' },
       { name: 'notifications', answers: 'Who gets which message?' },

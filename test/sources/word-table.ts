@@ -19,7 +19,7 @@ export const wordTable: readonly {
     textsOnly: true,
   },
   { use: 'background task', not: /\berrands?\b/ },
-  { use: 'wake-up, wake', not: /\bbells?\b|\brings?\b/ },
+  { use: 'wake-up, wake', not: /\bbells?\b|(?<!deployment[ -])\brings?\b/i },
   { use: 'outlier stratum', not: /\bstands? out\b|\bculprits?\b/ },
   { use: 'repair', not: /\bmend(?:s|ed|ing)?\b/ },
   { use: 'reschedule, bring forward', not: /\bhasten(?:s|ed)?\b/ },
