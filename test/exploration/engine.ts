@@ -16,7 +16,7 @@ export interface Engine {
 /** The model of the store, which takes the state of one world after another. */
 export function makeModelEngine(): Engine {
   const clock = { at: 0 };
-  const store = makeMemoryRolloutStore(() => clock.at, false);
+  const store = makeMemoryRolloutStore(() => clock.at, 'none');
   return {
     ask: async (image, call, now) => {
       clock.at = now;

@@ -96,7 +96,7 @@ export async function aSmallWorld(
   { policies, faults, verbs = [], areListsRead = false }: Scenario,
   planted: PlantedOrder | null,
 ): Promise<SmallWorld> {
-  const store = makeMemoryRolloutStore(() => startedAt, false);
+  const store = makeMemoryRolloutStore(() => startedAt, 'none');
   const looksAt: Array<readonly [string, number]> = [];
   for (const policy of policies) {
     const id = `${policy.name}-20260302-1`;

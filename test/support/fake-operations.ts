@@ -30,6 +30,7 @@ import { isCounted, makeUpgradeMatcher } from '../../src/rollout/status/find-upg
 import { headlineOf } from '../../src/rollout/status/headline.ts';
 import type { RolloutVerb } from '../../src/rollout/verbs/judge-verb.ts';
 import { anApiBudgetStatus, startedAt } from './builders.ts';
+import { aNight } from './status-parts.ts';
 
 export const countsOf = (counts: Partial<Record<UpgradeState, number>>): Record<UpgradeState, number> => ({
   ...emptyCounts(),
@@ -271,7 +272,7 @@ export function makeFakeOperations(data: {
         eventCounts: [],
         strata: [],
         strataTotal: 0,
-        closed: [],
+        night: aNight(),
         ...data.course,
       })),
     readEvents: (id, limit, filter = {}) =>

@@ -1,3 +1,4 @@
+import type { RolloutNight } from '../../src/contract/admin/night.ts';
 import type { PolicyStatus } from '../../src/contract/admin/policies.ts';
 import type { RolloutStatus } from '../../src/contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../src/contract/admin/status-parts.ts';
@@ -61,4 +62,9 @@ export function aPolicyStatus(changes: Partial<PolicyStatus> = {}): PolicyStatus
     config: { kind: 'agreed', others: 0 },
     ...changes,
   };
+}
+
+/** A rollout that has just begun. */
+export function aNight(changes: Partial<RolloutNight> = {}): RolloutNight {
+  return { from: startedAt, to: null, lanes: [], bands: [], marks: [], ...changes };
 }

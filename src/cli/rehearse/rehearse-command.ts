@@ -162,9 +162,10 @@ async function writeHtml(path: string, result: ShownRehearsal): Promise<void> {
 
 function jsonOf({ rehearsal, variants, ...heading }: ShownRehearsal, met: readonly Limit[]) {
   const { policy, targetBuild, whatIf, seedsAsked } = heading;
+  const { typical: _picture, ...figures } = rehearsal;
   return {
     ...{ policy, targetBuild, whatIf, seedsAsked },
-    ...rehearsal,
+    ...figures,
     heldPercent: heldPercent(rehearsal),
     variants: variants.map(({ name, rehearsal: { harmed, othersDone, tookMs } }) => ({
       ...{ name, harmed, othersDone, tookMs },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
+import { GateExpectation, GateSampleVerdict, RolloutNight } from './night.ts';
 import { rolloutId } from './rollouts.ts';
 import { Count, Instant, listOf, namedObject, rowsOf } from './status-parts.ts';
 
@@ -34,24 +35,14 @@ const RolloutCourse = namedObject('RolloutCourse', 'The course of a rollout so f
     isHeld: z.boolean(),
   }).describe('The most failures first; 200 at most.'),
   strataTotal: Count,
-  closed: rowsOf({
-    from: Instant,
-    to: Instant,
-    kind: z.enum(['window', 'freeze']),
-    reason: z.string(),
-  }).describe(
-    "When no upgrade may start until tomorrow, in the policy's time zone. `window`: no window is open.",
-  ),
+  night: RolloutNight,
   gates: rowsOf({
     wave: z.string(),
     name: z.string(),
-    expect: z
-      .object({ operator: z.enum(['>=', '>', '<=', '<', '==', '!=']), value: z.number() })
-      .nullable()
-      .describe('The condition for the values. Null: the gate has no value.'),
+    expect: GateExpectation.nullable().describe('The condition for the values. Null: the gate has no value.'),
     samples: rowsOf({
       at: Instant,
-      verdict: z.enum(['met', 'missed', 'hold', 'error']),
+      verdict: GateSampleVerdict,
       value: z.number().nullable(),
     }).describe('Oldest first; 60 at most.'),
   }).describe('Results of the gates over time.'),

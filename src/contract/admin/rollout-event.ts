@@ -11,7 +11,7 @@ export const RolloutEventBody = namedObject('RolloutEvent', 'One event: who, wha
     .string()
     .exactOptional()
     .describe(
-      'The kind of the reason of a rollout, an upgrade or a stratum; the verdict of a gate. Absent: none.',
+      'The kind of the reason of a rollout, an upgrade or a stratum; the verdict of a gate; `calendar` where a changed policy moved windows or freezes, else `limits`. Absent: none.',
     ),
   by: z.string().describe('`daemon`, `schedule`, or an operator.'),
   wave: z.string().exactOptional(),

@@ -37,7 +37,7 @@ export const RolloutStateName = z
   .enum(rolloutStates)
   .meta({ id: 'RolloutState', description: 'State of a rollout.' });
 
-const WaveStateName = z.enum(waveStates).meta({ id: 'WaveState', description: 'State of a wave.' });
+export const WaveStateName = z.enum(waveStates).meta({ id: 'WaveState', description: 'State of a wave.' });
 
 export const RolloutVerbName = z
   .enum(rolloutVerbs)

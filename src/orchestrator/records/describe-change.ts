@@ -16,6 +16,7 @@ import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';
 import type { RolloutEvent, RolloutEventName } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { isEnd, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { changesCalendar } from '../../rollout/reload/policy-difference.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { classifyCreateFailure, classifyTaskMessage } from '../../rollout/upgrade/failure-classes.ts';
 
@@ -162,7 +163,11 @@ function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): Chan
     case 'accountTied':
       return { event: 'rollout.tied', reason: tiedText(fact) };
     case 'policyChanged':
-      return { event: 'rollout.policyChanged', reason: differenceText(fact.differences) };
+      return {
+        event: 'rollout.policyChanged',
+        reason: differenceText(fact.differences),
+        reasonKind: changesCalendar(fact.differences) ? 'calendar' : 'limits',
+      };
     case 'inventoryImplausible': {
       // Changed figures of the same problem are no new event.
       if (before.inventory.implausible !== null) return undefined;

@@ -5,7 +5,8 @@ import { reportDocument } from '../../rollout/report/report-document.ts';
 import { makeReportTally } from '../../rollout/report/report-figures.ts';
 import { type ReportFormat, writeReport } from '../../rollout/report/write-report.ts';
 import type { CauseGroupName } from '../../rollout/status/causes.ts';
-import { describeGates } from '../../rollout/status/describe-course.ts';
+import { describeGates } from '../../rollout/status/describe-gates.ts';
+import { describeNight } from '../../rollout/status/describe-night.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import { eventsReadMax, type RolloutStore } from '../ports/rollout-store.ts';
@@ -50,7 +51,8 @@ export async function writeReports<Format extends ReportFormat>(
       if (group.length < upgradesPerGroup) group.push(upgrade);
     }
   }
-  const events = (await store.readEvents(rolloutId, { limit: eventsReadMax })).toReversed();
+  const newestFirst = await store.readEvents(rolloutId, { limit: eventsReadMax });
+  const events = newestFirst.toReversed();
   const status = describeRollout(
     await withSharedAttribute(parts, view),
     now,
@@ -60,7 +62,7 @@ export async function writeReports<Format extends ReportFormat>(
   const figures = tally.figures();
   const report = reportDocument({
     ...{ status, groups: view.groups, figures, events, gates: describeGates(view.rollout) },
-    ...{ madeAt: now, installation },
+    ...{ night: describeNight(view.rollout, newestFirst, now), madeAt: now, installation },
   });
   return Object.fromEntries(formats.map((format) => [format, writeReport(report, format)])) as Record<
     Format,

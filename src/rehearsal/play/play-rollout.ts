@@ -78,7 +78,7 @@ export async function playRollout(stage: Stage): Promise<Played> {
   const clock = { now: () => now };
   const jobs = makeJobs(clock.now);
   const slots = policy.concurrency;
-  const memory = makeMemoryRolloutStore(clock.now, false);
+  const memory = makeMemoryRolloutStore(clock.now, 'rollouts');
   const store = withShortPages(memory);
   const lists = makeListReadings({ ...stage, store, accounts });
   const service = makeVirtualService({ ...stage, clock, slots, hasRows: lists.hasRows });

@@ -1,11 +1,14 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { RolloutState } from '../../base/vocabulary.ts';
+import type { RolloutNight } from '../../contract/admin/night.ts';
+import { eventsReadMax } from '../../orchestrator/ports/rollout-store.ts';
 import { makeSharedAttributes } from '../../orchestrator/records/shared-attributes.ts';
 import { expectationOf, type GateAnswer } from '../../rollout/decision/assess-gate.ts';
 import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
 import { type Expectation, evaluateExpectation } from '../../rollout/model/expectation.ts';
 import type { GateRule, Policy } from '../../rollout/model/policy.ts';
 import type { Wave } from '../../rollout/model/rollout.ts';
+import { describeNight } from '../../rollout/status/describe-night.ts';
 import { makeVirtualBudget } from '../world/virtual-budget.ts';
 import { approvedAt, drawFates, type GateWord, type WhatIf } from '../world/what-if.ts';
 import { type Played, playRollout, type Stage } from './play-rollout.ts';
@@ -35,6 +38,7 @@ export interface SeedResult {
   readonly requests: number;
   readonly waves: readonly PlayedWave[];
   readonly heldStrata: readonly string[];
+  readonly night: RolloutNight;
 }
 
 export type PlayedWave = Pick<Wave, 'name' | 'size' | 'openedAt' | 'passedAt'>;
@@ -50,7 +54,8 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
     approvedAt: (from) => approvedAt(whatIf.approval, from),
     sharedAttributes: makeSharedAttributes(),
   });
-  const { rollout, cause, service, stoppedAt } = played;
+  const { rollout, cause, service, store, stoppedAt } = played;
+  const events = await store.readEvents(rollout.id, { limit: eventsReadMax });
   return {
     seed,
     state: rollout.state,
@@ -62,6 +67,7 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
     ...(await countMembers(played, broken)),
     waves: rollout.waves.map(({ name, size, openedAt, passedAt }) => ({ name, size, openedAt, passedAt })),
     heldStrata: rollout.strata.held.map(({ label }) => label),
+    night: describeNight(rollout, events, stoppedAt),
   };
 }
 

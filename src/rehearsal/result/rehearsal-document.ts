@@ -1,6 +1,5 @@
-import type { DurationMs } from '../../base/time.ts';
-import type { ChartElement } from '../../rollout/charts/chart-element.ts';
-import { type Lane, wavesChart } from '../../rollout/charts/waves-chart.ts';
+import { findTimeZone, utc } from '../../base/time-zone.ts';
+import { nightChart } from '../../rollout/charts/night-chart.ts';
 import {
   type Block,
   chartBlocks,
@@ -40,7 +39,7 @@ export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
     blocks: [
       tableBlock(['', ''], facts),
       headingBlock('Waves'),
-      ...chartBlocks(timeline(result)),
+      ...typicalBlocks(result),
       tableBlock(
         ['wave', 'collectors', 'opened', 'passed'],
         rehearsal.waves.map((wave) => waveRow(wave, result)),
@@ -68,25 +67,18 @@ function heldBlocks({ rehearsal: { heldStrata, seeds } }: ShownRehearsal): reado
 
 const heldMax = 20;
 
-/** Each wave from its opening to its end: the median over the range of the seeds. */
-function timeline(result: ShownRehearsal): ChartElement {
-  const { waves, beganAt, tookMs } = result.rehearsal;
-  const lastMs = Math.max(1, tookMs.p95, ...waves.map(({ passed }) => passed.afterMs?.p95 ?? 0));
-  const stretch = (tone: string, from: DurationMs, to: DurationMs) => {
-    return { tone, from: beganAt + from, to: beganAt + to };
-  };
-  const lanes = waves.map(({ name, opened, passed }): Lane => {
-    if (opened.afterMs === null) return { name, stretches: [] };
-    const { p95, median } = passed.afterMs ?? tookMs;
-    const range = stretch('soft', opened.afterMs.p5, p95);
-    return { name, stretches: [range, stretch('busy', opened.afterMs.median, median)] };
+/** One seed in a picture, up to its end or its hold. */
+function typicalBlocks(result: ShownRehearsal): readonly Block[] {
+  const { rehearsal, timeZone } = result;
+  const { seed, night, tookMs } = rehearsal.typical;
+  const picture = nightChart(night, {
+    words: (at) => clockText(at, result),
+    localOf: (findTimeZone(timeZone) ?? utc).localOf,
+    now: rehearsal.beganAt + tookMs,
+    nowText: 'end of the rehearsal',
+    eta: null,
+    list: 'open',
   });
-  return wavesChart({
-    axis: { from: beganAt, to: beganAt + lastMs, words: (at) => clockText(at, result) },
-    lanes,
-    legend: [
-      { tone: 'busy', name: 'the median' },
-      { tone: 'soft', name: 'from the 5th to the 95th percentile of the seeds' },
-    ],
-  });
+  if (picture === undefined) return [];
+  return [textBlock(`Seed ${seed} in a picture. Most seeds end like it.`), ...chartBlocks(picture)];
 }

@@ -1,3 +1,4 @@
+import { invariant } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { SeedResult } from '../play/play-seed.ts';
 
@@ -23,6 +24,8 @@ export interface Rehearsal {
   readonly waves: readonly RehearsedWave[];
   /** Strata that were held alone, by how many seeds held them; the most frequent first. */
   readonly heldStrata: ReadonlyArray<{ readonly label: string; readonly seeds: number }>;
+  /** The seed that took the median time of those with the most frequent end. */
+  readonly typical: Pick<SeedResult, 'seed' | 'night' | 'tookMs'>;
 }
 
 /** `p5` is the best of most seeds, `p95` the worst. For values that are better when higher, the other way round. */
@@ -72,6 +75,7 @@ export function summarizeSeeds(results: readonly SeedResult[], beganAt: EpochMs)
     ends: countEnds(results),
     waves: summarizeWaves(results, beganAt),
     heldStrata: countHeld(results),
+    typical: typicalOf(results),
   };
 }
 
@@ -104,6 +108,16 @@ function countEnds(results: readonly SeedResult[]): readonly RehearsedEnd[] {
     end.seeds += 1;
   }
   return [...ends.values()].sort((a, b) => b.seeds - a.seeds);
+}
+
+function typicalOf(results: readonly SeedResult[]): Rehearsal['typical'] {
+  const [end] = countEnds(results);
+  const alike = results
+    .filter(({ state, reasonKind }) => state === end?.state && reasonKind === end.reasonKind)
+    .sort((a, b) => a.tookMs - b.tookMs);
+  const typical = alike[Math.floor((alike.length - 1) / 2)];
+  invariant(typical !== undefined, 'a rehearsal plays a seed');
+  return { seed: typical.seed, night: typical.night, tookMs: typical.tookMs };
 }
 
 function summarizeWaves(results: readonly SeedResult[], beganAt: EpochMs): readonly RehearsedWave[] {

@@ -7,7 +7,7 @@ import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { MemoryQueues } from './memory-queues.ts';
 import { makeRolloutReads, makeUpgradeReads } from './memory-reads.ts';
-import { activeKey, isSame, type Kept, MemoryState } from './memory-state.ts';
+import { activeKey, isSame, type Kept, type KeptEvents, MemoryState } from './memory-state.ts';
 import { makeUpgradeWrites } from './memory-upgrade-writes.ts';
 
 export interface MemoryRolloutStore extends RolloutStore {
@@ -42,13 +42,12 @@ export interface StoreImage {
  * An in-memory model of the store in Redis with the same results, for virtual time. Counts are updated with each change, so
  * that thousands of nights can be simulated in a minute.
  * @param now its own clock, as Redis has one
- * @param keepsEvents false when events are not read, as in thousands of rehearsed rollouts
  */
 export function makeMemoryRolloutStore(
   now: () => EpochMs = Date.now,
-  keepsEvents = true,
+  keptEvents: KeptEvents = 'all',
 ): MemoryRolloutStore {
-  const state = new MemoryState(now, keepsEvents);
+  const state = new MemoryState(now, keptEvents);
   const { kept, active, fences } = state;
   return {
     ...makeRolloutReads(state),

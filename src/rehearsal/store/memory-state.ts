@@ -23,6 +23,9 @@ export interface Kept {
   readonly intents: Map<number, EpochMs>;
 }
 
+/** `rollouts`: only those of rollouts themselves, as thousands of upgrades have many that nobody reads. */
+export type KeptEvents = 'all' | 'rollouts' | 'none';
+
 /** Everything that the model of the store keeps. */
 export class MemoryState {
   readonly kept = new Map<string, Kept>();
@@ -33,11 +36,11 @@ export class MemoryState {
   /** By policy: the highest fence. */
   readonly fences = new Map<string, number>();
   readonly now: () => EpochMs;
-  readonly #keepsEvents: boolean;
+  readonly #keptEvents: KeptEvents;
 
-  constructor(now: () => EpochMs, keepsEvents: boolean) {
+  constructor(now: () => EpochMs, keptEvents: KeptEvents) {
     this.now = now;
-    this.#keepsEvents = keepsEvents;
+    this.#keptEvents = keptEvents;
   }
 
   /** True for a write of a replaced leader. */
@@ -50,7 +53,9 @@ export class MemoryState {
   }
 
   addEvents({ events }: Kept, more: readonly RolloutEvent[]): void {
-    if (this.#keepsEvents) events.push(...more);
+    if (this.#keptEvents === 'none') return;
+    const isAll = this.#keptEvents === 'all';
+    for (const each of more) if (isAll || !each.event.startsWith('upgrade.')) events.push(each);
   }
 
   addUpgrade({ upgrades, counts, queues }: Kept, upgrade: Upgrade): void {

@@ -31,30 +31,63 @@ export const chartStyle = `
 .quiet { color: var(--quiet) }
 .small { font-size: 0.85rem }
 .swatch { display: inline-block; width: 0.7rem; height: 0.7rem; border-radius: 0.2rem; margin-right: 0.35rem }
-.swatch, .lane .span { background: var(--tone) }
+.swatch { background: var(--tone) }
+.legend span { display: inline-block }
 .legend .swatch { margin-left: 0.6rem }
 .trend { display: block; width: 10rem; height: 2rem; margin-top: 0.2rem }
 .trend polyline, .trend .limit { fill: none; stroke: var(--quiet) }
 .trend .limit { stroke-dasharray: 3 3 }
 .trend circle, .stacked polygon { fill: var(--tone) }
-.timeline { margin-bottom: 0.8rem }
-.plot { position: relative; border-bottom: 1px solid var(--line); padding: 0.2rem 0 }
-.lane { position: relative; height: 2.1rem }
-.lane > span { position: absolute; top: 0; left: 0; font-size: 0.75rem; color: var(--quiet); line-height: 1.1 }
-.plot i { position: absolute; display: block }
-.plot i, .swatch { print-color-adjust: exact }
-.lane .span { top: 0.9rem; height: 0.9rem; min-width: 3px; border-radius: 0.25rem }
-.span.soak, .swatch.soak { background: repeating-linear-gradient(135deg, var(--busy) 0 5px, var(--busy-soft) 5px 9px) }
-.span.soft, .swatch.soft { background: var(--busy-soft); outline: 1px solid var(--busy) }
-.span.ahead { border: 1px dashed var(--busy) }
-.plot .closed { top: 0; bottom: 0; background: var(--rest-soft) }
-.plot .closed.freeze { background: repeating-linear-gradient(135deg, var(--rest-soft) 0 6px, var(--rest) 6px 8px) }
-.swatch.closed { background: var(--rest-soft); border: 1px solid var(--line) }
-.plot .mark { top: 0; bottom: 0 }
-.mark.now { border-left: 2px solid var(--text) }
-.mark.eta { min-width: 4px; background: color-mix(in srgb, var(--accent) 25%, transparent); border-left: 1px solid var(--accent); border-right: 1px solid var(--accent) }
+.night, .stacked { container-type: inline-size }
+.night { margin-bottom: 0.8rem }
+.night svg { overflow: visible }
+.plot, .tick-row { display: block }
+.plot, .plot rect, .swatch { print-color-adjust: exact }
+.plot text, .tick-row text { font-size: 12px; fill: var(--quiet); font-variant-numeric: tabular-nums }
+.plot text { paint-order: stroke; stroke: var(--card); stroke-width: 3px; stroke-linejoin: round }
+.plot .lane-name { font-size: 13px; font-weight: 600; fill: var(--text) }
+.plot .number rect { fill: var(--card); stroke: var(--tone); stroke-width: 1.5 }
+.plot .number text { fill: var(--text); stroke: none; font-size: 11px; font-weight: 600 }
+.plot .ground { stroke: var(--line) }
+.plot .leader { stroke: var(--quiet); stroke-opacity: 0.45; stroke-dasharray: 1 3 }
+.plot .present { stroke: var(--text); stroke-width: 2 }
+.plot .eta { fill: var(--accent); fill-opacity: 0.25; stroke: var(--accent) }
+.stretch { fill: var(--tone); rx: 3px }
+.stretch.soak { fill: url(#night-soak); stroke: var(--busy) }
+.stretch.back { fill: url(#night-back); stroke: var(--late) }
+.stretch.gates { fill: var(--busy-soft); stroke: var(--busy) }
+.stretch.approval { fill: var(--late-soft); stroke: var(--late) }
+.stretch.ahead { fill: none; stroke: var(--busy); stroke-dasharray: 4 3 }
+.band.window { fill: var(--rest-soft) }
+.band.approval { fill: var(--late-soft) }
+.band.hold, .band.inventory { fill: url(#night-hold) }
+.band.pause { fill: url(#night-pause) }
+.band.freeze { fill: url(#night-freeze) }
+.stripes rect { fill: var(--busy-soft) }
+.stripes line { stroke: var(--busy) }
+.stripes.back rect { fill: var(--late-soft) }
+.stripes.back line { stroke: var(--late) }
+.stripes.hold rect { fill: var(--bad-soft) }
+.stripes.hold line { stroke: var(--bad); stroke-opacity: 0.55 }
+.stripes.pause rect { fill: var(--late-soft) }
+.stripes.pause line { stroke: var(--late); stroke-opacity: 0.45 }
+.stripes.freeze rect { fill: var(--rest-soft) }
+.stripes.freeze line { stroke: var(--rest) }
+.swatch.soak { background: repeating-linear-gradient(135deg, var(--busy) 0 5px, var(--busy-soft) 5px 9px) }
+.swatch.back { background: repeating-linear-gradient(45deg, var(--late) 0 3px, var(--late-soft) 3px 6px) }
+.swatch.gates { background: var(--busy-soft); border: 1px solid var(--busy) }
+.swatch.approval { background: var(--late-soft); border: 1px solid var(--late) }
+.swatch.window { background: var(--rest-soft); border: 1px solid var(--line) }
+.swatch.hold, .swatch.inventory { background: repeating-linear-gradient(135deg, var(--bad) 0 2px, var(--bad-soft) 2px 5px) }
+.swatch.pause { background: repeating-linear-gradient(90deg, var(--late) 0 2px, var(--late-soft) 2px 5px) }
+.swatch.freeze { background: repeating-linear-gradient(45deg, var(--rest) 0 2px, var(--rest-soft) 2px 6px) }
+.swatch.present { width: 2px; background: var(--text) }
 .swatch.eta { background: color-mix(in srgb, var(--accent) 25%, transparent); border: 1px solid var(--accent) }
-.ticks { display: flex; justify-content: space-between; gap: 0.5rem; font-size: 0.75rem; color: var(--quiet); font-variant-numeric: tabular-nums }
-.stacked svg { display: block; width: 100%; height: 10rem; border-bottom: 1px solid var(--line); border-left: 1px solid var(--line) }
-@media (max-width: 44rem) { .ticks span:nth-child(even) { display: none } }
+.night ol { list-style: decimal; padding-left: 2.2rem; font-variant-numeric: tabular-nums }
+.in-wide { display: none }
+@container (min-width: 34rem) {
+  .in-wide { display: inline }
+  .in-narrow { display: none }
+}
+.stacked .layers { display: block; width: 100%; height: 10rem; border-bottom: 1px solid var(--line); border-left: 1px solid var(--line) }
 `;

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import { type ChartElement, chartElement, legend } from './chart-element.ts';
-import { scale, type TimeAxis, ticks } from './time-axis.ts';
+import { type ChartClock, scale, tickRow } from './time-axis.ts';
 
 interface Layer {
   readonly name: string;
@@ -11,13 +11,12 @@ interface Layer {
   readonly counts: readonly number[];
 }
 
-interface StackedChartParts {
+interface StackedChartParts extends ChartClock {
   readonly instants: readonly EpochMs[];
   /** From the ground up. */
   readonly layers: readonly Layer[];
   /** The value at the top of the chart. */
   readonly top: number;
-  readonly words: TimeAxis['words'];
   /** The same in words. */
   readonly label: string;
 }
@@ -25,7 +24,14 @@ interface StackedChartParts {
 const [width, height] = [1_000, 240];
 
 /** Counts over time, one above the other; undefined where there is no time to show. */
-function stackedChart({ instants, layers, top, words, label }: StackedChartParts): ChartElement | undefined {
+function stackedChart({
+  instants,
+  layers,
+  top,
+  label,
+  words,
+  localOf,
+}: StackedChartParts): ChartElement | undefined {
   const [from, to] = [instants[0], instants.at(-1)];
   if (from === undefined || to === undefined || to <= from) return undefined;
   const x = scale([from, to], [0, width]);
@@ -48,10 +54,10 @@ function stackedChart({ instants, layers, top, words, label }: StackedChartParts
     chartElement('span', { class: 'quiet small', 'aria-hidden': 'true' }, top.toLocaleString('en')),
     chartElement(
       'svg',
-      { viewBox, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
+      { class: 'layers', viewBox, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
       ...polygons,
     ),
-    ticks({ from, to, words }),
+    tickRow({ from, to, words, localOf }),
     legend(layers.map((layer) => ({ ...layer, count: layer.counts.at(-1) ?? 0 }))),
   );
 }
@@ -64,9 +70,8 @@ export interface ProgressPoint {
   readonly inFlight?: number;
 }
 
-interface Fleet {
+interface Fleet extends ChartClock {
   readonly planned: number;
-  readonly words: TimeAxis['words'];
 }
 
 const levels = [
@@ -78,7 +83,7 @@ const levels = [
 /** How many upgrades had succeeded, had failed and were in flight over time; undefined before the first start. */
 export function progressChart(
   points: readonly ProgressPoint[],
-  { planned, words }: Fleet,
+  { planned, words, localOf }: Fleet,
 ): ChartElement | undefined {
   const last = points.at(-1);
   const highest = Math.max(
@@ -97,6 +102,7 @@ export function progressChart(
     // A wave of a hundred would be invisible beside a fleet of ten thousand.
     top: highest * 3 > planned ? planned : Math.ceil(highest * 1.15),
     words,
+    localOf,
     label: `${counts} at ${words(last.at)}, of ${planned}`,
   });
 }
@@ -110,7 +116,7 @@ interface BuildCounts {
 /** Which builds the planned collectors ran over time. */
 export function buildsChart(
   { builds, points }: BuildCounts,
-  { planned, words }: Fleet,
+  { planned, words, localOf }: Fleet,
 ): ChartElement | undefined {
   const layers = builds.map((name, index): Layer => {
     const counts = points.map((point) => point.counts[index] ?? 0);
@@ -118,5 +124,5 @@ export function buildsChart(
     return { name, tone: 'rest', opacity: Math.max(0.25, 1 - 0.15 * (index - 1)), counts };
   });
   const label = layers.map(({ name, counts }) => `${counts.at(-1) ?? 0} on ${name}`).join(', ');
-  return stackedChart({ instants: points.map(({ at }) => at), layers, top: planned, words, label });
+  return stackedChart({ instants: points.map(({ at }) => at), layers, top: planned, words, localOf, label });
 }

@@ -1,19 +1,79 @@
-import type { EpochMs } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { dayMs } from '../../base/time-zone.ts';
 import { type ChartElement, chartElement } from './chart-element.ts';
 
-/** The time that a chart covers, and how it writes an instant. */
-export interface TimeAxis {
-  readonly from: EpochMs;
-  readonly to: EpochMs;
+/** How a chart writes instants. */
+export interface ChartClock {
   words(at: EpochMs): string;
+  /** The instant on the clock of its time zone, as if that was UTC. */
+  localOf(at: EpochMs): number;
 }
 
-const shares = [0, 0.25, 0.5, 0.75, 1];
+/** The time that a chart covers, and how it writes an instant. */
+export interface TimeAxis extends ChartClock {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
 
-/** The instants below a chart, evenly spaced. */
-export function ticks({ from, to, words }: TimeAxis): ChartElement {
-  const instants = shares.map((share) => chartElement('span', {}, words(from + share * (to - from))));
-  return chartElement('div', { class: 'ticks', 'aria-hidden': 'true' }, ...instants);
+const [secondMs, minuteMs, hourMs]: readonly [DurationMs, DurationMs, DurationMs] = [
+  1_000, 60_000, 3_600_000,
+];
+
+/** Between two ticks. All divide a day, or are days. */
+const stepsMs: readonly DurationMs[] = [
+  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * secondMs),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * minuteMs),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * hourMs),
+  ...[1, 2, 7, 14, 28, 90, 365].map((days) => days * dayMs),
+];
+
+export interface Tick {
+  readonly at: EpochMs;
+  readonly text: string;
+}
+
+/** Round instants of the axis, at most so many, each with another text. */
+export function roundTicks({ from, to, localOf }: TimeAxis, most: number): readonly Tick[] {
+  const stepMs = stepsMs.find((each) => (to - from) / each <= most - 1) ?? to - from;
+  const offset = localOf(from) - from;
+  const ticks: Tick[] = [];
+  for (let local = Math.ceil(localOf(from) / stepMs) * stepMs; local - offset <= to; local += stepMs)
+    ticks.push({ at: local - offset, text: tickText(local, stepMs) });
+  return ticks;
+}
+
+/** `21:05`, `21:05:30`, or the day at midnight: `Nov 28`. */
+function tickText(local: number, stepMs: DurationMs): string {
+  const date = new Date(local);
+  if (local % dayMs === 0)
+    return date.toLocaleDateString('en', { timeZone: 'UTC', month: 'short', day: 'numeric' });
+  return date.toISOString().slice(11, stepMs < minuteMs ? 19 : 16);
+}
+
+/** Fits the narrowest phone, and the wider form where there is room. */
+const ticksMax = { narrow: 5, wide: 8 } as const;
+const edgePercent = 4;
+
+/** Round instants at the height `y` of an SVG. The style sheet shows the form for which there is room. */
+export function tickLabels(axis: TimeAxis, x: (at: EpochMs) => number, y: number): readonly ChartElement[] {
+  return (['narrow', 'wide'] as const).map((form) => {
+    const ticks = roundTicks(axis, ticksMax[form]).map(({ at, text }) => {
+      const left = x(at);
+      const anchor = left < edgePercent ? 'start' : left > 100 - edgePercent ? 'end' : 'middle';
+      return chartElement('text', { x: `${left}%`, y, 'text-anchor': anchor }, text);
+    });
+    return chartElement('g', { class: `in-${form}` }, ...ticks);
+  });
+}
+
+/** The instants below a chart that has no SVG of this shape. */
+export function tickRow(axis: TimeAxis): ChartElement {
+  const x = scale([axis.from, axis.to], [0, 100]);
+  return chartElement(
+    'svg',
+    { class: 'tick-row', width: '100%', height: 18, 'aria-hidden': 'true' },
+    ...tickLabels(axis, x, 13),
+  );
 }
 
 /**

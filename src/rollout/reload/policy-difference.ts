@@ -37,15 +37,20 @@ export function comparePolicies(before: Policy, after: Policy): readonly PolicyD
   });
 }
 
+const calendarKeys: ReadonlySet<string> = new Set(['windows', 'freezes', 'timeZone']);
+
 const limitKeys: ReadonlySet<string> = new Set([
-  'windows',
-  'freezes',
-  'timeZone',
+  ...calendarKeys,
   'concurrency',
   'isolate',
   'lostWeight',
   'defer.upTo',
 ]);
+
+/** Whether upgrades may start at other times than before. */
+export function changesCalendar(differences: readonly PolicyDifference[]): boolean {
+  return differences.some(({ key }) => calendarKeys.has(key));
+}
 
 /** Whether a running rollout adopts changes of this key (DESIGN §4, Reload). */
 function isLimit(key: string): boolean {

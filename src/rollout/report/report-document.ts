@@ -1,17 +1,19 @@
 import { sumOf } from '../../base/grouping.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
+import { utc } from '../../base/time-zone.ts';
+import type { RolloutNight } from '../../contract/admin/night.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import type { ChartElement } from '../charts/chart-element.ts';
 import { gateChart, gateCourseText } from '../charts/gate-chart.ts';
+import { nightChart } from '../charts/night-chart.ts';
 import { type ProgressPoint, progressChart } from '../charts/stacked-chart.ts';
-import { waveLanes, wavesChart } from '../charts/waves-chart.ts';
 import { counted, starterText, stateText, waveStageText } from '../messages/sentences.ts';
 import { sharedAttributeText } from '../messages/stop-causes.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { failedStates } from '../model/upgrade.ts';
-import type { GateCourse } from '../status/describe-course.ts';
+import type { GateCourse } from '../status/describe-gates.ts';
 import type { GroupFigures, ReportFigures } from './report-figures.ts';
 
 /** The data of a report. */
@@ -22,6 +24,7 @@ export interface ReportInput {
   /** The stored events, oldest first. */
   readonly events: readonly RolloutEvent[];
   readonly gates: readonly GateCourse[];
+  readonly night: RolloutNight;
   readonly madeAt: EpochMs;
   readonly installation: string | undefined;
 }
@@ -81,7 +84,7 @@ function summary({ status, figures: { all }, madeAt, installation }: ReportInput
   return [tableBlock(['', ''], facts)];
 }
 
-function waves({ status, figures, madeAt, events, gates: courses }: ReportInput): readonly Block[] {
+function waves({ status, figures, madeAt, night, gates: courses }: ReportInput): readonly Block[] {
   const rows = status.waves.map((wave, index) => {
     const group = figures.waves.get(index);
     return [
@@ -98,10 +101,15 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
   const until = status.endedAt ?? madeAt;
   return [
     headingBlock('Waves'),
-    ...chartBlocks(timeline(status, { until, events })),
+    ...chartBlocks(
+      nightChart(night, { ...utcClock, now: madeAt, nowText: 'report made', eta: status.eta, list: 'open' }),
+    ),
     tableBlock(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
     ...chartBlocks(
-      progressChart(progressPoints(figures, status.createdAt, until), { ...status, words: utcText }),
+      progressChart(progressPoints(figures, status.createdAt, until), {
+        ...utcClock,
+        planned: status.planned,
+      }),
     ),
     ...(gates.length === 0
       ? []
@@ -117,25 +125,6 @@ function gateTrend(gate: GateCourse): readonly Block[] {
   const named = { ...gate, name: `${gate.wave}: ${gate.name}` };
   const drawn = chartBlocks(gateChart(named, utcText));
   return drawn.length === 0 ? [] : [textBlock(gateCourseText(named, utcText)), ...drawn];
-}
-
-/** The time each wave was open, and the part of it known as soak. */
-function timeline(
-  { waves, createdAt }: RolloutStatus,
-  { until, events }: Pick<ReportInput, 'events'> & { readonly until: EpochMs },
-): ChartElement {
-  const soaks = events.flatMap(({ event, wave, at }) =>
-    event === 'wave.soaking' && wave !== undefined ? [[wave, at] as const] : [],
-  );
-  return wavesChart({
-    axis: { from: createdAt, to: until, words: utcText },
-    lanes: waveLanes(waves, { until, words: utcText, soaksAt: new Map(soaks) }),
-    legend: [
-      { tone: 'good', name: 'passed' },
-      { tone: 'busy', name: 'open' },
-      { tone: 'soak', name: 'soak' },
-    ],
-  });
 }
 
 // More points than this are not visible.
@@ -285,6 +274,8 @@ export function chartBlocks(drawn: ChartElement | undefined): readonly Block[] {
 export function utcText(at: EpochMs): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
+
+const utcClock = { words: utcText, localOf: utc.localOf };
 
 export function tableBlock(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): Block {
   return { kind: 'table', columns, rows };

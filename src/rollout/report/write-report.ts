@@ -16,7 +16,7 @@ body { margin: 2rem auto; max-width: 1000px; padding: 0 1rem; color: var(--text)
 h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2rem }
 .scroll { overflow-x: auto } table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid var(--line) }
-.timeline, .stacked, .trend { margin: .5rem 0 1rem }
+.night, .stacked, .trend { margin: .5rem 0 1rem }
 .trend { width: 20rem; height: 4rem }
 @media print { :root { color-scheme: light } body { margin: 0; max-width: none } }
 `;

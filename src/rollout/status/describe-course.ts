@@ -1,26 +1,20 @@
 import { mostFrequent, sumOf } from '../../base/grouping.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { dayMs } from '../../base/time-zone.ts';
 import type { RolloutCourse } from '../../contract/admin/course.ts';
-import { assessCalendar, calendarOf } from '../calendar/calendar.ts';
-import type { CalendarRules } from '../calendar/open-stretches.ts';
 import { countUpgradesIn, heldStrataOf } from '../decision/assess.ts';
-import { expectationOf } from '../decision/assess-gate.ts';
 import type { RolloutEvent } from '../model/events.ts';
-import type { Rollout, RolloutView } from '../model/rollout.ts';
+import type { RolloutView } from '../model/rollout.ts';
 import { isFailed, isUnderWay, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+import { describeGates } from './describe-gates.ts';
+import { describeNight } from './describe-night.ts';
 
-/** The results of one gate over time. */
-export type GateCourse = RolloutCourse['gates'][number];
 type BurnUp = RolloutCourse['burnUp'];
 type BurnUpPoint = BurnUp['points'][number];
 type BuildCourse = NonNullable<RolloutCourse['builds']>;
 type StratumCourse = RolloutCourse['strata'][number];
-type ClosedStretch = RolloutCourse['closed'][number];
 
 const pointsMax = 120;
 const strataShownMax = 200;
-const stretchesMax = 60;
 
 /** @param read the events, newest first; `isWhole` if these are all events of the rollout */
 export function describeCourse(
@@ -28,7 +22,7 @@ export function describeCourse(
   read: { readonly events: readonly RolloutEvent[]; readonly isWhole: boolean },
   now: EpochMs,
 ): RolloutCourse {
-  const { createdAt, endedAt } = view.rollout;
+  const { endedAt } = view.rollout;
   const strata = describeStrata(view);
   return {
     burnUp: burnUpOf(view, read, endedAt ?? now),
@@ -36,20 +30,9 @@ export function describeCourse(
     eventCounts: countEvents(read.events),
     strata: strata.slice(0, strataShownMax),
     strataTotal: strata.length,
-    closed: closedStretches(calendarOf(view.rollout), createdAt, (endedAt ?? now) + dayMs),
+    night: describeNight(view.rollout, read.events, now),
     gates: describeGates(view.rollout),
   };
-}
-
-/** The results of the rollout's gates, without those that were never evaluated. */
-export function describeGates({ policy, waves }: Rollout): readonly GateCourse[] {
-  return waves.flatMap(({ name: wave, gates }, waveIndex) =>
-    gates.flatMap(({ samples }, index) => {
-      const rule = policy.waves[waveIndex]?.gates[index];
-      if (rule === undefined || samples.length === 0) return [];
-      return [{ wave, name: rule.name, expect: expectationOf(rule), samples }];
-    }),
-  );
 }
 
 type Level = 'succeeded' | 'failed' | 'inFlight';
@@ -174,21 +157,4 @@ function describeStrata(view: RolloutView): readonly StratumCourse[] {
     row.waiting += waiting;
   }
   return described.sort((a, b) => b.failed - a.failed || b.size - a.size || (a.label < b.label ? -1 : 1));
-}
-
-function closedStretches(rules: CalendarRules, from: EpochMs, until: EpochMs): readonly ClosedStretch[] {
-  const stretches: ClosedStretch[] = [];
-  let at = from;
-  // Each turn advances to the next change of the calendar. A day has few of them.
-  for (let turn = 0; turn < 2 * stretchesMax && at < until; turn += 1) {
-    const opening = assessCalendar(rules, '', at);
-    const to = Math.min(opening.until ?? until, until);
-    if (opening.closedBy !== null) {
-      const reason = opening.closedBy.kind === 'freeze' ? opening.closedBy.reason : '';
-      stretches.push({ from: at, to, kind: opening.closedBy.kind, reason });
-    }
-    if (to <= at) break;
-    at = to;
-  }
-  return stretches;
 }

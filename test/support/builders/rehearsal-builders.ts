@@ -1,12 +1,13 @@
 import type { SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
+import { aNight } from '../status-parts.ts';
 
 /** A rehearsed rollout of a hundred that went well in an hour. */
 export function aSeedResult(changes: Partial<SeedResult> = {}): SeedResult {
   return {
     ...{ seed: 1, state: 'succeeded', reasonKind: 'allEnded', reason: '', tookMs: 3_600_000, planned: 100 },
     ...{ broken: 0, harmed: 0, othersDone: 100, othersFailed: 0, rolledBack: 0, requests: 500 },
-    ...{ waves: [], heldStrata: [] },
+    ...{ waves: [], heldStrata: [], night: aNight() },
     ...changes,
   };
 }

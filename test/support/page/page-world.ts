@@ -1,5 +1,6 @@
 import type { RolloutCourse } from '../../../src/contract/admin/course.ts';
 import type { AuditEntry } from '../../../src/contract/admin/holds.ts';
+import type { RolloutNight } from '../../../src/contract/admin/night.ts';
 import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
 import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
@@ -141,6 +142,60 @@ export const worldRollouts: readonly RolloutStatus[] = [
   }),
 ];
 
+const soaked = { kind: 'soak', dueAt: null } as const;
+const opened = { kind: 'upgrade', dueAt: null } as const;
+const errors = { kind: 'gate', wave: 'early', gate: 'errors' } as const;
+const worldNight: RolloutNight = {
+  from: now - 95 * minute,
+  to: null,
+  lanes: [
+    {
+      ...{ wave: 'canary', state: 'passed' },
+      spans: [
+        { ...opened, from: now - 95 * minute, to: now - 55 * minute },
+        { ...soaked, from: now - 55 * minute, to: now - 48 * minute },
+      ],
+    },
+    {
+      ...{ wave: 'early', state: 'passed' },
+      spans: [
+        { ...opened, from: now - 48 * minute, to: now - 20 * minute },
+        { ...soaked, from: now - 20 * minute, to: now - 9 * minute },
+      ],
+    },
+    {
+      ...{ wave: 'rest', state: 'awaitingApproval' },
+      spans: [{ kind: 'approval', from: now - 9 * minute, to: null, dueAt: null }],
+    },
+  ],
+  bands: [
+    { kind: 'window', from: now - 70 * minute, to: now - 55 * minute, reason: '', by: '' },
+    { kind: 'freeze', from: now + 30 * minute, to: now + 300 * minute, reason: 'holidays', by: '' },
+    {
+      ...{ kind: 'hold', from: now - 80 * minute, to: now - 72 * minute, by: 'daemon' },
+      reason: 'wave canary: 5 failures, <b>4</b> allowed',
+    },
+  ],
+  marks: [
+    {
+      ...{ kind: 'event', at: now - 95 * minute, event: 'rollout.planned', wave: null },
+      ...{ by: 'schedule', reason: '1215 collectors to 19.536-4' },
+    },
+    {
+      ...{ kind: 'event', at: now - 72 * minute, event: 'rollout.resumed', wave: null },
+      ...{ by: 'alice', reason: 'known fault of two machines' },
+    },
+    {
+      ...{ ...errors, at: now - 40 * minute, verdict: 'missed', value: 0.97 },
+      expect: { operator: '>=', value: 0.99 },
+    },
+    {
+      ...{ ...errors, at: now - 36 * minute, verdict: 'met', value: 0.998 },
+      expect: { operator: '>=', value: 0.99 },
+    },
+  ],
+};
+
 export const worldCourse: RolloutCourse = {
   burnUp: {
     isWhole: true,
@@ -171,10 +226,7 @@ export const worldCourse: RolloutCourse = {
     failed: [1, 6, 4][index] ?? 0,
   })),
   strataTotal: 3,
-  closed: [
-    { from: now - 70 * minute, to: now - 55 * minute, kind: 'window', reason: '' },
-    { from: now + 30 * minute, to: now + 300 * minute, kind: 'freeze', reason: 'holidays' },
-  ],
+  night: worldNight,
   gates: [
     {
       wave: 'early',

@@ -116,7 +116,7 @@ interface PlayParts {
 /** Plans and freezes a rollout, and runs the loops until nothing of it is in flight. */
 async function playRollout(parts: PlayParts): Promise<RolloutEnd> {
   const { scheduler, fleet, policy, seed } = parts;
-  const store = makeMemoryRolloutStore(scheduler.now, false);
+  const store = makeMemoryRolloutStore(scheduler.now, 'none');
   const register = makeMemoryFleetRegister();
   const builds = await repeated(() => fleet.listBuilds());
   const target = builds.find(({ latest }) => latest)?.version ?? '';

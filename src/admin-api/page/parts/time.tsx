@@ -1,5 +1,11 @@
 const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
+/** How charts write instants: in the viewer's time zone. */
+export const viewersClock = {
+  words: (at: number) => timeText(at),
+  localOf: (at: number) => at - new Date(at).getTimezoneOffset() * 60_000,
+};
+
 /** The time of day, with the day where that is not today. */
 export function timeText(at: number, timeZone: string = ownZone): string {
   const day = (instant: number) =>

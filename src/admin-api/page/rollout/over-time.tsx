@@ -1,11 +1,11 @@
 import { buildsChart, progressChart } from '../../../rollout/charts/stacked-chart.ts';
 import type { Course, Rollout } from '../parts/call.ts';
 import { Chart } from '../parts/chart.tsx';
-import { timeText } from '../parts/time.tsx';
+import { viewersClock } from '../parts/time.tsx';
 
 /** How many succeeded, failed and were in flight over time, and which builds the planned collectors ran. */
 export function OverTime({ rollout, course: { burnUp, builds } }: { rollout: Rollout; course: Course }) {
-  const fleet = { planned: rollout.planned, words: timeText };
+  const fleet = { planned: rollout.planned, ...viewersClock };
   const progress = progressChart(burnUp.points, fleet);
   if (progress === undefined) return null;
   return (

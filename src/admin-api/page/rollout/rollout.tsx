@@ -10,12 +10,12 @@ import { openAskedDialog } from '../verbs/asked-dialog.ts';
 import { VerbButtons } from '../verbs/verb-dialogs.tsx';
 import { CauseGroups } from './causes.tsx';
 import { Events } from './events.tsx';
+import { Night } from './night.tsx';
 import { Notes } from './notes.tsx';
 import { OverTime } from './over-time.tsx';
 import { Plan } from './plan.tsx';
 import { SaveReport } from './save-report.tsx';
 import { StrataMap } from './strata.tsx';
-import { Timeline } from './timeline.tsx';
 import { Waves } from './waves.tsx';
 
 const eventsShown = 30;
@@ -62,7 +62,7 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
       <div>
         <section class="card" aria-labelledby="waves">
           <h2 id="waves">Waves</h2>
-          <Timeline rollout={rollout} course={course} />
+          <Night rollout={rollout} course={course} />
           <Waves rollout={rollout} course={course} />
         </section>
         {course === undefined ? null : <StrataMap rollout={rollout} course={course} />}

@@ -193,6 +193,48 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await expect.poll(() => page.locator('.found').textContent()).toBe('3 collectors');
   });
 
+  it('draws the rollout in one picture without overlaps, and a keyboard opens the same in words', async () => {
+    const { url } = await serve(worldRollouts);
+    const page = await open(`${url}/#/rollouts/${waiting}`);
+    const picture = page.getByRole('img', { name: /^Waves from / });
+    await picture.waitFor();
+    for (const [width, shown, hidden] of [
+      [1280, 'in-wide', 'in-narrow'],
+      [390, 'in-narrow', 'in-wide'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      const displayOf = (form: string) =>
+        page.evaluate<string>(`getComputedStyle(document.querySelector('.night g.${form}')).display`);
+      expect([await displayOf(shown), await displayOf(hidden)]).toEqual(['inline', 'none']);
+      for (const texts of [`.${shown} .number rect`, `.${shown} > text`]) {
+        const boxes = (
+          await Promise.all((await picture.locator(texts).all()).map((each) => each.boundingBox()))
+        )
+          .filter((box) => box !== null)
+          .sort((a, b) => a.y - b.y || a.x - b.x);
+        expect(boxes.length).toBeGreaterThan(1);
+        for (const [index, box] of boxes.entries()) {
+          const before = boxes[index - 1];
+          if (before?.y === box.y) expect(box.x).toBeGreaterThanOrEqual(before.x + before.width);
+        }
+      }
+    }
+    const list = page.locator('.night ol');
+    expect(await list.isVisible()).toBe(false);
+    await page.getByText('The same in words').focus();
+    await page.keyboard.press('Enter');
+    expect(await list.isVisible()).toBe(true);
+    const items = await list.locator('li').allTextContents();
+    expect(items.map((item) => item.replace(/(\w+ \d+ )?\d\d:\d\d/g, '_'))).toEqual(
+      expect.arrayContaining([
+        '_ to _: held: wave canary: 5 failures, <b>4</b> allowed',
+        '_: resumed by alice: known fault of two machines',
+        '_: wave early: errors 0.97, limit >= 0.99: missed',
+        'Since _: wave rest waits for approval',
+      ]),
+    );
+  });
+
   const waits = [aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' })];
   const approval = { state: 'awaitingApproval', planHash: '7f3a' } as const;
   const asked = [
@@ -648,6 +690,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       };
       const awaited: Readonly<Record<string, string>> = {
         collectors: '.collectors li',
+        rollout: '.night',
         activity: '.activity tbody tr',
       };
       for (const [name, path] of Object.entries(views)) {

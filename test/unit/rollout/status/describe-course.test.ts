@@ -99,20 +99,6 @@ describe('the course of a rollout', () => {
     ]);
   });
 
-  it('shows when no upgrade may start: closed windows and freezes, with the reason of the freeze', () => {
-    const policy = {
-      windows: [{ days: [1, 2], fromMinute: 22 * 60, toMinute: 5 * 60, timeZone: 'UTC' }],
-      freezes: [{ from: '2026-03-03T00:00', to: '2026-03-03T02:00', timeZone: 'UTC', reason: 'audit' }],
-    };
-    const { closed } = describeCourse(aViewOf({ policy }), { events: [], isWhole: true }, now);
-    expect(closed.map(({ kind, reason }) => [kind, reason]).slice(0, 3)).toEqual([
-      ['window', ''],
-      ['freeze', 'audit'],
-      ['window', ''],
-    ]);
-    expect(closed[0]).toMatchObject({ from: startedAt, to: startedAt + hour });
-  });
-
   it('counts kept events by kind, the most frequent first', () => {
     const { eventCounts } = describeCourse(view, { events, isWhole: true }, now);
     expect(eventCounts[0]).toEqual({ event: 'upgrade.upgrading', count: 5 });

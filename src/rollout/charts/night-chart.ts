@@ -1,0 +1,283 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { RolloutNight } from '../../contract/admin/night.ts';
+import type { Eta } from '../../contract/admin/rollout-status.ts';
+import { etaText } from '../messages/eta-texts.ts';
+import { gateReadingText, nightBandText, nightSpanText } from '../messages/night-texts.ts';
+import { waveStageText } from '../messages/sentences.ts';
+import { type ChartElement, chartElement, type LegendEntry, legend } from './chart-element.ts';
+import { groupNumbers, type NightEntry, nightEntries } from './night-entries.ts';
+import { nightPatterns } from './night-patterns.ts';
+import { type ChartClock, scale, type TimeAxis, tickLabels } from './time-axis.ts';
+
+type Lane = RolloutNight['lanes'][number];
+type Span = Lane['spans'][number];
+
+interface NightParts extends ChartClock {
+  readonly now: EpochMs;
+  /** What the line at that instant is called. */
+  readonly nowText: string;
+  /** When the rollout is expected to end; null: unknown, or it has ended. */
+  readonly eta: Eta | null;
+  /** Whether the list below the picture is open, as on paper. */
+  readonly list: 'open' | 'folded';
+}
+
+const minuteMs = 60_000;
+// Pixels. The numbers are above the lanes, and the time is below them.
+const [numbersHeight, laneHeight, barTop, barHeight, ticksHeight] = [26, 42, 20, 14, 22];
+/** The widths for which numbers are placed: a phone's, and the least width of the wider form. */
+const linesPx = { narrow: 290, wide: 540 } as const;
+
+/**
+ * A rollout in one picture: its waves as lanes on one time axis, what stopped all of them behind, numbers that lead to the
+ * list below, the present, and the expected end. Undefined while there is nothing to show.
+ */
+export function nightChart(night: RolloutNight, parts: NightParts): ChartElement | undefined {
+  const { lanes, bands } = night;
+  if (bands.length === 0 && lanes.every(({ spans }) => spans.length === 0)) return undefined;
+  const end = endOf(parts);
+  const axis = axisOf(night, parts, end);
+  const x = scale([axis.from, axis.to], [2, 98]);
+  const shown = within(night, axis);
+  const entries = nightEntries(shown, axis.words);
+  const height = numbersHeight + lanes.length * laneHeight + ticksHeight;
+  const present: readonly ChartElement[] =
+    night.to === null ? [line('present', x(parts.now), { lanes: lanes.length, title: parts.nowText })] : [];
+  const svg = chartElement(
+    'svg',
+    { class: 'plot', width: '100%', height, role: 'img', 'aria-label': labelOf(axis) },
+    nightPatterns,
+    ...bandsBehind(shown, axis, x),
+    ...numbers(entries, x, lanes.length),
+    ...lanes.flatMap((lane, index) => laneOf(night, lane, { index, now: parts.now, axis, x })),
+    ...(end === null ? [] : [endMark(end, x, lanes.length)]),
+    ...present,
+    ...tickLabels(axis, x, height - 6),
+  );
+  return chartElement(
+    'div',
+    { class: 'night' },
+    svg,
+    legend(legendOf(shown, parts.nowText, end)),
+    listOf(entries, parts),
+  );
+}
+
+type Position = (at: EpochMs) => number;
+
+interface ExpectedEnd {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+  readonly title: string;
+}
+
+function endOf({ eta, now, words }: NightParts): ExpectedEnd | null {
+  if (eta === null || eta.kind === 'unknown') return null;
+  const at = eta.kind === 'afterApproval' ? (eta.approvalAt ?? now) + eta.durationMs : eta.at;
+  const plusMinusMs = eta.kind === 'atTheLatest' ? 0 : eta.plusMinusMs;
+  return { from: at - plusMinusMs, to: at + plusMinusMs, title: `Expected end: ${etaText(eta, words)}` };
+}
+
+function axisOf(night: RolloutNight, { now, words, localOf }: NightParts, end: ExpectedEnd | null): TimeAxis {
+  const { from, to, lanes, bands, marks } = night;
+  const clock = { from, words, localOf };
+  const known = [
+    ...bands.map((band) => (isClosed(band) ? from : (band.to ?? from))),
+    ...marks.map(({ at }) => at),
+  ];
+  if (to !== null) return { ...clock, to: Math.max(to, from + minuteMs, ...known) };
+  const due = lanes.flatMap(({ spans }) => spans.map((span) => span.dueAt ?? from));
+  const last = Math.max(now, end?.to ?? now, ...due, ...known);
+  return { ...clock, to: last + Math.max(minuteMs, (last - from) * 0.04) };
+}
+
+function isClosed({ kind }: RolloutNight['bands'][number]): boolean {
+  return kind === 'window' || kind === 'freeze';
+}
+
+/** Windows and freezes are known for longer than the picture lasts. */
+function within(night: RolloutNight, { from, to }: TimeAxis): RolloutNight {
+  return { ...night, bands: night.bands.filter((band) => band.from < to && (band.to ?? to) > from) };
+}
+
+function labelOf({ from, to, words }: TimeAxis): string {
+  return `Waves from ${words(from)} to ${words(to)}. The list below has the same in words.`;
+}
+
+function bandsBehind(night: RolloutNight, axis: TimeAxis, x: Position): readonly ChartElement[] {
+  const height = night.lanes.length * laneHeight;
+  // Holds are in front of closed windows.
+  const bands = night.bands.toSorted((a, b) => Number(isClosed(b)) - Number(isClosed(a)));
+  const until = night.to ?? axis.to;
+  return bands.map((band) =>
+    box(`band ${band.kind}`, {
+      ...{ y: numbersHeight, height, title: nightBandText(band, axis.words) },
+      ...edges(band.from, band.to ?? until, x),
+    }),
+  );
+}
+
+function laneOf(
+  night: RolloutNight,
+  lane: Lane,
+  {
+    index,
+    now,
+    axis,
+    x,
+  }: { readonly index: number; readonly now: EpochMs; readonly axis: TimeAxis; readonly x: Position },
+): readonly ChartElement[] {
+  const top = numbersHeight + index * laneHeight;
+  const until = night.to ?? now;
+  const bars = lane.spans.flatMap((span) => {
+    const bar = { y: top + barTop, height: barHeight, title: nightSpanText(lane.wave, span, axis.words) };
+    const dueAt = span.to === null ? (span.dueAt ?? until) : until;
+    return [
+      box(`stretch ${toneOf(span, lane, night)}`, { ...bar, ...edges(span.from, span.to ?? until, x) }),
+      ...(dueAt > until ? [box('stretch ahead', { ...bar, ...edges(until, dueAt, x) })] : []),
+    ];
+  });
+  const name = { x: '2%', y: top + 14 };
+  const stage = lane.spans.length === 0 && night.to === null ? '' : waveStageText(lane.state, night.to);
+  const details = [stage, ...readingsOf(night, lane)].filter((words) => words !== '').join(' · ');
+  return [
+    chartElement('line', {
+      class: 'ground',
+      x1: '0%',
+      x2: '100%',
+      y1: top + laneHeight,
+      y2: top + laneHeight,
+    }),
+    ...bars,
+    ...(['narrow', 'wide'] as const).map((form) =>
+      chartElement(
+        'text',
+        { class: `in-${form}`, ...name },
+        chartElement('tspan', { class: 'lane-name' }, shortened(lane.wave, form)),
+        chartElement('tspan', { class: 'lane-details', dx: '0.6em' }, shortened(details, form)),
+      ),
+    ),
+  ];
+}
+
+/** SVG does not cut a text by itself. */
+const lettersMax = { narrow: 22, wide: 44 } as const;
+
+function shortened(text: string, form: keyof typeof lettersMax): string {
+  const most = lettersMax[form];
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** The last result of each gate of a wave. */
+function readingsOf({ marks }: RolloutNight, { wave }: Lane): readonly string[] {
+  const last = new Map(
+    marks.flatMap((mark) => (mark.kind === 'gate' && mark.wave === wave ? [[mark.gate, mark]] : [])),
+  );
+  return [...last.values()].map(gateReadingText);
+}
+
+type Bar = 'good' | 'busy' | 'rest' | 'soak' | 'gates' | 'approval' | 'back';
+
+function toneOf({ kind }: Span, { state }: Lane, night: RolloutNight): Bar {
+  if (kind !== 'upgrade') return kind;
+  if (state === 'passed') return 'good';
+  return night.to === null ? 'busy' : 'rest';
+}
+
+/** Numbers of the list, with a thin line from each group through all lanes. */
+function numbers(entries: readonly NightEntry[], x: Position, lanes: number): readonly ChartElement[] {
+  return (['narrow', 'wide'] as const).map((form) => {
+    const groups = groupNumbers(entries, x, linesPx[form]).flatMap(
+      ({ at, text, title, tone, left, width }) => {
+        const start = Math.min(Math.max(0, left), linesPx[form] - width);
+        const edge = `${Math.round((start / linesPx[form]) * 1_000) / 10}%`;
+        return [
+          line('leader', x(at), { lanes }),
+          chartElement(
+            'svg',
+            { class: `number ${tone}`, x: edge, y: 2, width, height: 20, overflow: 'visible' },
+            chartElement('title', {}, title),
+            chartElement('rect', { x: 0.5, y: 0.5, width: width - 1, height: 18, rx: 9 }),
+            chartElement('text', { x: width / 2, y: 14, 'text-anchor': 'middle' }, text),
+          ),
+        ];
+      },
+    );
+    return chartElement('g', { class: `in-${form}` }, ...groups);
+  });
+}
+
+function line(
+  kind: string,
+  left: number,
+  { lanes, title }: { readonly lanes: number; readonly title?: string },
+): ChartElement {
+  const bottom = numbersHeight + lanes * laneHeight;
+  const at = `${left}%`;
+  return chartElement(
+    'line',
+    { class: kind, x1: at, x2: at, y1: numbersHeight - 4, y2: bottom },
+    ...(title === undefined ? [] : [chartElement('title', {}, title)]),
+  );
+}
+
+function endMark({ from, to, title }: ExpectedEnd, x: Position, lanes: number): ChartElement {
+  return box('eta', { y: numbersHeight, height: lanes * laneHeight, title, ...edges(from, to, x) });
+}
+
+// A stretch of seconds in a night of hours is still seen.
+const widthMin = 0.5;
+
+function edges(from: EpochMs, to: EpochMs, x: Position) {
+  const left = x(from);
+  return { x: `${left}%`, width: `${Math.max(widthMin, Math.round((x(to) - left) * 10) / 10)}%` };
+}
+
+interface Box {
+  readonly x: string;
+  readonly width: string;
+  readonly y: number;
+  readonly height: number;
+  readonly title: string;
+}
+
+function box(kind: string, { title, ...place }: Box): ChartElement {
+  return chartElement('rect', { class: kind, ...place }, chartElement('title', {}, title));
+}
+
+const spanNames: ReadonlyArray<readonly [Bar, string]> = [
+  ['good', 'passed'],
+  ['busy', 'open'],
+  ['rest', 'ended'],
+  ['soak', 'soak'],
+  ['gates', 'waits for its gate'],
+  ['approval', 'waits for approval'],
+  ['back', 'goes back'],
+];
+
+const bandNames: Readonly<Record<RolloutNight['bands'][number]['kind'], string>> = {
+  ...{ hold: 'held', pause: 'paused', inventory: 'inventory implausible', window: 'no window open' },
+  ...{ freeze: 'freeze', approval: 'plan waits for approval' },
+};
+
+/** Only what the picture shows. */
+function legendOf(night: RolloutNight, nowText: string, end: ExpectedEnd | null): readonly LegendEntry[] {
+  const shown = new Set(night.lanes.flatMap((lane) => lane.spans.map((span) => toneOf(span, lane, night))));
+  const behind = new Set(night.bands.map(({ kind }) => kind));
+  return [
+    ...spanNames.filter(([tone]) => shown.has(tone)).map(([tone, name]) => ({ tone, name })),
+    ...[...behind].map((kind) => ({ tone: `band ${kind}`, name: bandNames[kind] })),
+    ...(night.to === null ? [{ tone: 'present', name: nowText }] : []),
+    ...(end === null ? [] : [{ tone: 'eta', name: 'expected end' }]),
+  ];
+}
+
+function listOf(entries: readonly NightEntry[], { list }: NightParts): ChartElement {
+  const items = entries.map(({ text }) => chartElement('li', {}, text));
+  return chartElement(
+    'details',
+    { class: 'small', ...(list === 'open' && { open: 'open' }) },
+    chartElement('summary', {}, 'The same in words'),
+    chartElement('ol', {}, ...items),
+  );
+}

@@ -1,0 +1,27 @@
+import { type ChartElement, chartElement } from './chart-element.ts';
+
+/** Stripes, so that no stretch is known by its colour alone. Their colours are in the style sheet. */
+const stripes = {
+  soak: { turn: 45, step: 8, width: 5 },
+  back: { turn: -45, step: 8, width: 3 },
+  hold: { turn: 45, step: 7, width: 2 },
+  pause: { turn: 0, step: 6, width: 2 },
+  freeze: { turn: -45, step: 9, width: 2 },
+} as const;
+
+/** The patterns of the picture of a rollout. A document has one such picture. */
+export const nightPatterns: ChartElement = chartElement(
+  'defs',
+  {},
+  ...Object.entries(stripes).map(([name, { turn, step, width }]) =>
+    chartElement(
+      'pattern',
+      {
+        ...{ id: `night-${name}`, class: `stripes ${name}`, width: step, height: step },
+        ...{ patternUnits: 'userSpaceOnUse', patternTransform: `rotate(${turn})` },
+      },
+      chartElement('rect', { width: step, height: step }),
+      chartElement('line', { x1: 0, x2: 0, y1: 0, y2: step, 'stroke-width': width * 2 }),
+    ),
+  ),
+);

@@ -1,0 +1,88 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { RolloutNight } from '../../contract/admin/night.ts';
+import { writeExpectation, writeGateValue } from './gates.ts';
+import { makeText, starterText, stateText } from './sentences.ts';
+
+type Band = RolloutNight['bands'][number];
+type Mark = RolloutNight['marks'][number];
+type GateMark = Extract<Mark, { kind: 'gate' }>;
+type EventMark = Extract<Mark, { kind: 'event' }>;
+type Span = RolloutNight['lanes'][number]['spans'][number];
+type ShowAt = (at: EpochMs) => string;
+
+/** What a wave does in a stretch of time: `21:20 to 21:35: wave canary soaks`. */
+export function nightSpanText(wave: string, span: Span, showAt: ShowAt): string {
+  return `${stretchText(span, showAt)}: wave ${wave} ${spanText(span)}${dueText(span, showAt)}`;
+}
+
+const spanText = makeText<Span>({
+  upgrade: () => 'is upgraded',
+  soak: () => 'soaks',
+  gates: () => 'waits for its gate',
+  approval: () => 'waits for approval',
+  back: () => 'is rolled back',
+});
+
+/** Why nothing started in a stretch of time. */
+export function nightBandText(band: Band, showAt: ShowAt): string {
+  return `${stretchText(band, showAt)}: ${bandText(band)}`;
+}
+
+const bandText = makeText<Band>({
+  hold: ({ by, reason }) => `held${whoText(by)}${becauseText(reason)}`,
+  pause: ({ by, reason }) => `paused${whoText(by)}${becauseText(reason)}`,
+  approval: () => 'the plan waits for approval',
+  inventory: ({ reason }) => reason,
+  window: () => 'no window is open',
+  freeze: ({ reason }) => `freeze${becauseText(reason)}`,
+});
+
+/** What happened at an instant. */
+export function nightMarkText(mark: Mark, showAt: ShowAt): string {
+  const words = mark.kind === 'gate' ? `wave ${mark.wave}: ${gateReadingText(mark)}` : eventText(mark);
+  return `${showAt(mark.at)}: ${words}`;
+}
+
+/** A result of a gate, its value beside the limit: `errors 0.93, limit >= 0.99: missed`. */
+export function gateReadingText({ gate, value, expect, verdict }: GateMark): string {
+  const figures =
+    expect === null
+      ? ''
+      : ` ${value === null ? 'no value' : writeGateValue(expect, value)}, limit ${writeExpectation(expect)}`;
+  return `${gate}${figures}: ${verdict}`;
+}
+
+/** Events whose name alone does not tell what happened. */
+const eventNames: Readonly<Record<string, string>> = {
+  'rollout.planned': 'started',
+  'rollout.approved': 'plan approved',
+  'rollout.joined': 'late joiners',
+  'rollout.drifted': 'the fleet changed, new plan',
+  'rollout.policyChanged': 'config reloaded',
+  'rollout.rollingBack': 'rollback begins',
+  'rollout.tied': 'account recognized',
+  'wave.soakSkipped': 'soak skipped',
+};
+
+function eventText({ event, wave, by, reason }: EventMark): string {
+  const [subject = '', verb = ''] = event.split('.');
+  const named =
+    eventNames[event] ?? (subject === 'rollout' ? stateText(verb) : `${subject} ${stateText(verb)}`);
+  return `${named}${wave === null || subject !== 'wave' ? '' : ` (${wave})`}${whoText(by)}${becauseText(reason)}`;
+}
+
+function whoText(by: string): string {
+  return by === 'daemon' ? '' : ` by ${starterText(by)}`;
+}
+
+function becauseText(reason: string): string {
+  return reason === '' ? '' : `: ${reason}`;
+}
+
+function stretchText({ from, to }: { readonly from: EpochMs; readonly to: EpochMs | null }, showAt: ShowAt) {
+  return to === null ? `Since ${showAt(from)}` : `${showAt(from)} to ${showAt(to)}`;
+}
+
+function dueText({ to, dueAt }: Span, showAt: ShowAt): string {
+  return to === null && dueAt !== null ? ` until ${showAt(dueAt)}` : '';
+}

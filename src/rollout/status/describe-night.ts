@@ -1,0 +1,179 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { dayMs } from '../../base/time-zone.ts';
+import type { RolloutNight } from '../../contract/admin/night.ts';
+import { assessCalendar, calendarOf } from '../calendar/calendar.ts';
+import type { CalendarRules } from '../calendar/open-stretches.ts';
+import type { RolloutEvent, RolloutEventName } from '../model/events.ts';
+import type { Rollout, Wave } from '../model/rollout.ts';
+import { describeGates } from './describe-gates.ts';
+
+type Lane = RolloutNight['lanes'][number];
+type Span = Lane['spans'][number];
+type Band = RolloutNight['bands'][number];
+type Mark = RolloutNight['marks'][number];
+
+const marksMax = 200;
+const stretchesMax = 60;
+
+/**
+ * A rollout on one time axis: its waves, what stopped all of them, and what operators did.
+ * @param newestFirst its stored events; those of upgrades are not used
+ */
+export function describeNight(
+  rollout: Rollout,
+  newestFirst: readonly RolloutEvent[],
+  now: EpochMs,
+): RolloutNight {
+  const events = newestFirst.filter(({ event }) => !event.startsWith('upgrade.')).toReversed();
+  const closed = closedBands(rollout, events, (rollout.endedAt ?? now) + dayMs);
+  return {
+    from: rollout.createdAt,
+    to: rollout.endedAt,
+    lanes: rollout.waves.map((wave) => ({
+      wave: wave.name,
+      state: wave.state,
+      spans: spansOf(rollout, wave, { events, now }),
+    })),
+    bands: [...stopBands(rollout, events), ...closed],
+    marks: [...eventMarks(events), ...gateMarks(rollout)].sort((a, b) => a.at - b.at).slice(-marksMax),
+  };
+}
+
+/** After these nothing starts any more, until the rollout is reopened. */
+const ends: readonly RolloutEventName[] = [
+  ...(['rollout.aborted', 'rollout.superseded', 'rollout.rollingBack', 'rollout.rolledBack'] as const),
+  ...(['rollout.succeeded', 'rollout.finishedWithFailures'] as const),
+];
+
+/** When the rollout stopped for good; null: it did not. */
+function stoppedAt({ endedAt }: Rollout, events: readonly RolloutEvent[]): EpochMs | null {
+  const since = events.findLastIndex(({ event }) => event === 'rollout.reopened') + 1;
+  return events.slice(since).find(({ event }) => ends.includes(event))?.at ?? endedAt;
+}
+
+/** The leader judges a gate within this time of the end of the soak. */
+const passMs: DurationMs = 1_000;
+
+function spansOf(
+  rollout: Rollout,
+  wave: Wave,
+  { events, now }: { readonly events: readonly RolloutEvent[]; readonly now: EpochMs },
+): readonly Span[] {
+  const atOf = (event: RolloutEventName) =>
+    events.find((each) => each.event === event && each.wave === wave.name)?.at ?? null;
+  const stop = stoppedAt(rollout, events);
+  const { openedAt, soakEndsAt, passedAt } = wave;
+  const end = passedAt ?? stop;
+  const span = (kind: Span['kind'], from: EpochMs | null, to: EpochMs | null): readonly Span[] =>
+    from === null || (to !== null && to <= from) ? [] : [{ kind, from, to, dueAt: null }];
+  const approval = span('approval', atOf('wave.awaitingApproval'), atOf('wave.approved') ?? openedAt ?? stop);
+  if (openedAt === null) return approval;
+  const soaksAt = atOf('wave.soaking') ?? (wave.state === 'soaking' ? openedAt : null);
+  const soakEnd = soaksAt === null ? null : earliest(atOf('wave.soakSkipped'), soakEndsAt, end);
+  const isOver = soakEnd !== null && soakEnd <= now;
+  return [
+    ...approval,
+    ...span(rollout.kind === 'rollback' ? 'back' : 'upgrade', openedAt, soaksAt ?? end),
+    ...span('soak', soaksAt, isOver ? soakEnd : null).map((soak) => ({ ...soak, dueAt: soakEndsAt })),
+    ...(isOver && (end ?? now) - soakEnd > passMs ? span('gates', soakEnd, end) : []),
+    ...wentBack(rollout, events).flatMap(({ from, to }) => span('back', from, to)),
+  ];
+}
+
+function earliest(...instants: ReadonlyArray<EpochMs | null>): EpochMs | null {
+  const known = instants.filter((at) => at !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+/** When collectors of all waves were rolled back: by another rollout, whose waves are not those of this one. */
+function wentBack({ endedAt }: Rollout, events: readonly RolloutEvent[]) {
+  const [begun, done] = (['rollout.rollingBack', 'rollout.rolledBack'] as const).map((name) =>
+    events.find(({ event }) => event === name),
+  );
+  return begun === undefined ? [] : [{ from: begun.at, to: done?.at ?? endedAt }];
+}
+
+const bandOf: Readonly<Partial<Record<RolloutEventName, 'hold' | 'pause'>>> = {
+  'rollout.held': 'hold',
+  'rollout.paused': 'pause',
+};
+const bandEnds: readonly RolloutEventName[] = [...ends, 'rollout.resumed', 'rollout.reopened'];
+
+/** Holds and pauses, an implausible inventory, and the wait for the approval of the plan. */
+function stopBands(rollout: Rollout, events: readonly RolloutEvent[]): readonly Band[] {
+  const { createdAt, endedAt, state } = rollout;
+  const bands = events.flatMap(({ event, at, reason, by }, index): readonly Band[] => {
+    const until = (isEnd: (event: RolloutEventName) => boolean) =>
+      events.slice(index + 1).find((each) => isEnd(each.event))?.at ?? endedAt;
+    const kind = bandOf[event];
+    if (kind !== undefined) {
+      const to = until((each) => bandEnds.includes(each) || each in bandOf);
+      return [{ kind, from: at, to, reason, by }];
+    }
+    if (event !== 'inventory.implausible') return [];
+    return [{ kind: 'inventory', from: at, to: until((each) => each === 'inventory.trusted'), reason, by }];
+  });
+  const approved = events.find(({ event }) => event === 'rollout.approved');
+  if (approved === undefined && state !== 'awaitingApproval') return bands;
+  return [
+    { kind: 'approval', from: createdAt, to: approved?.at ?? null, reason: '', by: 'daemon' },
+    ...bands,
+  ];
+}
+
+/**
+ * When no upgrade could start by the calendar. Records do not keep an earlier calendar, so nothing is shown before the
+ * last change of the windows or freezes.
+ */
+function closedBands(rollout: Rollout, events: readonly RolloutEvent[], until: EpochMs): readonly Band[] {
+  // An event of an earlier upwave has no kind.
+  const changed = events.findLast(
+    ({ event, reasonKind }) => event === 'rollout.policyChanged' && reasonKind !== 'limits',
+  );
+  const from = changed?.at ?? rollout.createdAt;
+  const lifted = events.find(({ event }) => event === 'rollout.windowsLifted');
+  if (lifted === undefined) return closedStretches(calendarOf(rollout), from, until);
+  const before = { policy: rollout.policy, rollback: { ...rollout.rollback, anyTime: false } };
+  return closedStretches(calendarOf(before), from, lifted.at);
+}
+
+function closedStretches(rules: CalendarRules, from: EpochMs, until: EpochMs): readonly Band[] {
+  const stretches: Band[] = [];
+  let at = from;
+  // Each turn advances to the next change of the calendar. A day has few of them.
+  for (let turn = 0; turn < 2 * stretchesMax && at < until; turn += 1) {
+    const opening = assessCalendar(rules, '', at);
+    const to = Math.min(opening.until ?? until, until);
+    if (opening.closedBy !== null) {
+      const reason = opening.closedBy.kind === 'freeze' ? opening.closedBy.reason : '';
+      stretches.push({ kind: opening.closedBy.kind, from: at, to, reason, by: '' });
+    }
+    if (to <= at) break;
+    at = to;
+  }
+  return stretches;
+}
+
+/** Spans, bands and gates show these events already. */
+const shownOtherwise: readonly RolloutEventName[] = [
+  ...(['rollout.held', 'rollout.paused', 'inventory.implausible', 'gate.changed'] as const),
+  ...(['wave.awaitingApproval', 'wave.opened', 'wave.soaking', 'wave.passed'] as const),
+];
+
+function eventMarks(events: readonly RolloutEvent[]): readonly Mark[] {
+  return events
+    .filter(({ event }) => !shownOtherwise.includes(event))
+    .map(({ at, event, wave = null, reason, by }) => ({ kind: 'event', at, event, wave, reason, by }));
+}
+
+/** The answers that changed a verdict, and the last one of each gate. */
+function gateMarks(rollout: Rollout): readonly Mark[] {
+  return describeGates(rollout).flatMap(({ wave, name: gate, expect, samples }) =>
+    samples
+      .filter(
+        ({ verdict }, index) =>
+          verdict !== samples[index - 1]?.verdict || (index > 0 && index === samples.length - 1),
+      )
+      .map(({ at, verdict, value }): Mark => ({ kind: 'gate', at, wave, gate, verdict, value, expect })),
+  );
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import type { RolloutNight } from '../../../../src/contract/admin/night.ts';
+import type { ChartElement } from '../../../../src/rollout/charts/chart-element.ts';
+import { nightChart } from '../../../../src/rollout/charts/night-chart.ts';
+import { groupNumbers, nightEntries } from '../../../../src/rollout/charts/night-entries.ts';
+import { roundTicks } from '../../../../src/rollout/charts/time-axis.ts';
+import { startedAt } from '../../../support/builders.ts';
+import { aNight } from '../../../support/status-parts.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const at = (minutes: number) => startedAt + minutes * minute;
+const clock = {
+  words: (instant: number) => `+${(instant - startedAt) / minute}`,
+  localOf: (of: number) => of,
+};
+
+const canary = {
+  ...({ wave: 'canary', state: 'passed' } as const),
+  spans: [
+    { kind: 'upgrade', from: at(0), to: at(10), dueAt: null },
+    { kind: 'soak', from: at(10), to: at(20), dueAt: at(20) },
+  ],
+} satisfies RolloutNight['lanes'][number];
+const rest = {
+  ...({ wave: 'rest', state: 'open' } as const),
+  spans: [{ kind: 'upgrade', from: at(20), to: null, dueAt: null }],
+} satisfies RolloutNight['lanes'][number];
+const hold = { kind: 'hold', from: at(24), to: at(26), reason: 'too many', by: 'daemon' } as const;
+const resumed = {
+  ...({ kind: 'event', at: at(26), event: 'rollout.resumed', wave: null } as const),
+  ...{ reason: 'known', by: 'alice' },
+};
+const missed = {
+  ...({ kind: 'gate', at: at(15), wave: 'canary', gate: 'errors', verdict: 'missed' } as const),
+  ...{ value: 0.93, expect: { operator: '>=', value: 0.99 } as const },
+};
+const night = aNight({ lanes: [canary, rest], bands: [hold], marks: [missed, resumed] });
+
+const draw = (changes: Partial<RolloutNight> = {}, parts: Partial<Parameters<typeof nightChart>[1]> = {}) =>
+  nightChart(
+    { ...night, ...changes },
+    { ...clock, now: at(30), nowText: 'now', eta: null, list: 'folded', ...parts },
+  );
+
+const all = (element: ChartElement | undefined): readonly ChartElement[] =>
+  element === undefined
+    ? []
+    : [element, ...element.children.flatMap((child) => (typeof child === 'string' ? [] : all(child)))];
+const classesOf = (chart: ChartElement | undefined, tag: string) =>
+  all(chart)
+    .filter((each) => each.tag === tag)
+    .map(({ attributes }) => attributes['class']);
+const textOf = ({ children }: ChartElement): string =>
+  children.map((child) => (typeof child === 'string' ? child : textOf(child))).join('');
+
+describe('the picture of a rollout', () => {
+  it('is not drawn before there is anything to show', () => {
+    expect(draw({ lanes: [{ wave: 'canary', state: 'waiting', spans: [] }], bands: [] })).toBeUndefined();
+  });
+
+  it('has a bar for each span, a band for each hold, and the present', () => {
+    const chart = draw();
+    expect(classesOf(chart, 'rect').filter((name) => /^(stretch|band)/.test(String(name)))).toEqual([
+      ...['band hold', 'stretch good', 'stretch soak', 'stretch busy'],
+    ]);
+    expect(classesOf(chart, 'line')).toContain('present');
+    expect(classesOf(draw({ to: at(30) }), 'line')).not.toContain('present');
+  });
+
+  it('tells the same in order below, with reasons, who acted, and values beside limits', () => {
+    const items = all(draw()).filter(({ tag }) => tag === 'li');
+    expect(items.map(textOf)).toEqual([
+      '+0 to +10: wave canary is upgraded',
+      '+10 to +20: wave canary soaks',
+      '+15: wave canary: errors 0.93, limit >= 0.99: missed',
+      'Since +20: wave rest is upgraded',
+      '+24 to +26: held: too many',
+      '+26: resumed by alice: known',
+    ]);
+  });
+
+  it('numbers what happened as the list does, and groups numbers without room', () => {
+    const shown = (linePx: number) =>
+      groupNumbers(
+        nightEntries(night, clock.words),
+        (of) => ((of - startedAt) / (30 * minute)) * 100,
+        linePx,
+      );
+    expect(shown(900).map(({ text, tone }) => [text, tone])).toEqual([
+      ['3', 'bad'],
+      ['5', 'bad'],
+      ['6', 'good'],
+    ]);
+    expect(shown(200).map(({ text, tone }) => [text, tone])).toEqual([
+      ['3', 'bad'],
+      ['5–6', 'bad'],
+    ]);
+    for (const width of [60, 90, 200, 300, 900]) {
+      const groups = shown(width);
+      for (const [index, { left }] of groups.entries()) {
+        const before = groups[index - 1];
+        expect(left).toBeGreaterThan(before === undefined ? -Infinity : before.left + before.width);
+      }
+    }
+  });
+
+  it('draws the rest of a running soak, and the expected end', () => {
+    const soaking = {
+      ...rest,
+      state: 'soaking',
+      spans: [{ kind: 'soak', from: at(20), to: null, dueAt: at(50) }],
+    } as const;
+    expect(classesOf(draw({ lanes: [soaking] }), 'rect')).toContain('stretch ahead');
+    expect(classesOf(draw({ lanes: [soaking] }, { now: at(55) }), 'rect')).not.toContain('stretch ahead');
+    const eta = { kind: 'at', at: at(80), plusMinusMs: minute, requests: 5 } as const;
+    const titles = all(draw({}, { eta })).filter(({ tag }) => tag === 'title');
+    expect(titles.map(textOf)).toContain('Expected end: about +80 (±1m), 5 requests');
+  });
+
+  it('leaves out a freeze that begins after its end', () => {
+    const freeze = { kind: 'freeze', from: at(300), to: at(600), reason: 'audit', by: '' } as const;
+    expect(classesOf(draw({ bands: [freeze] }), 'rect')).not.toContain('band freeze');
+    expect(JSON.stringify(draw({ bands: [freeze] }))).not.toContain('audit');
+  });
+
+  it('shows a wave that did not pass as ended, once the rollout has ended', () => {
+    expect(classesOf(draw({ to: at(28) }), 'rect')).toContain('stretch rest');
+  });
+});
+
+describe('the ticks of a time axis', () => {
+  const ticksOf = (lengthMs: number, most = 8, offsetMs = 0) =>
+    roundTicks(
+      { ...clock, localOf: (of) => of + offsetMs, from: startedAt + 5, to: startedAt + 5 + lengthMs },
+      most,
+    ).map(({ text }) => text);
+
+  it('are round, and no two neighbours have the same text', () => {
+    expect(ticksOf(3 * minute, 4)).toEqual(['21:01', '21:02', '21:03']);
+    expect(ticksOf(40_000, 8)).toEqual(['21:00:10', '21:00:20', '21:00:30', '21:00:40']);
+    expect(ticksOf(8 * hour, 4)).toEqual(['Mar 3', '03:00']);
+    for (let lengthMs = 5_000; lengthMs < 300 * 24 * hour; lengthMs *= 1.7) {
+      const texts = ticksOf(lengthMs);
+      for (const [index, text] of texts.entries()) expect(text).not.toBe(texts[index - 1]);
+      expect(texts.length).toBeLessThanOrEqual(8);
+      expect(texts.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('are round in the zone of the reader', () => {
+    expect(ticksOf(4 * hour, 8, 90 * minute)).toEqual(['23:00', 'Mar 3', '01:00', '02:00']);
+  });
+});
