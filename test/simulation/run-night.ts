@@ -360,8 +360,12 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
 
   const noticeJudge = makeNoticeJudge({ verdicts, seen });
   if (setup.features.notices) night.notices = makeNoticeModel(night, noticeJudge, () => alive());
-  const isServed = (of: SeenRollout): boolean =>
-    alive().every(({ process: { host } }) => host.account === of.account && !isLeftAlone(night, of, host));
+  const isServed = (of: SeenRollout): boolean => {
+    const there = alive();
+    const serves = ({ process: { host } }: DaemonModel) =>
+      host.account === of.account && !isLeftAlone(night, of, host);
+    return there.length > 0 && there.every(serves);
+  };
   const look = watchStatus(night, (of) => !isServed(of));
   const daemons: DaemonModel[] = [];
   const alive = () => daemons.filter(({ process }) => process.isAlive());

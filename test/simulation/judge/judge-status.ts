@@ -54,7 +54,9 @@ export function watchStatus(
       const of = night.seen.all.get(id);
       if (of === undefined) return;
       void judgeStatus(night, of).then((actions) => {
-        if (!isLeftAlone(of)) judgeUndone(night, of, actions, undone);
+        // Nobody may do it, or nobody is there: its time begins anew.
+        if (isLeftAlone(of)) undone.delete(id);
+        else judgeUndone(night, of, actions, undone);
       });
       if (of.rollout.endedAt === null) lookAt(id, quietLookMs);
     });
