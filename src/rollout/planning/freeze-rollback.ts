@@ -1,4 +1,5 @@
 import { isSameBuild } from '../../base/build-version.ts';
+import { countEach } from '../../base/grouping.ts';
 import { hashHex } from '../../base/hash.ts';
 import { eachInSteps, mapInSteps, type Steps } from '../../base/steps.ts';
 import { tabulateAttributes } from '../model/attributes.ts';
@@ -91,7 +92,7 @@ function* arrangeRollback(
     build: toBuilds.get(collector.id) ?? collector.build,
   }));
   const policy = rollbackPolicy(rollback.policy);
-  const { waves, groups } = yield* arrangePlan(asBefore, policy, rollback.id);
+  const { waves, groups } = withSmallCanary(yield* arrangePlan(asBefore, policy, rollback.id));
   const present: PlannedWave[] = [];
   for (const { name, members } of waves) {
     const asNow = yield* mapInSteps(members, (member) => ({
@@ -101,6 +102,34 @@ function* arrangeRollback(
     present.push({ name, members: asNow });
   }
   return { policy, waves: present, groups };
+}
+
+/** At most half of the collectors: a canary of all would try nothing out. */
+export function rollbackCanaryMax(collectors: number): number {
+  return Math.max(1, Math.floor(collectors / 2));
+}
+
+/**
+ * Moves the last members of a canary that is too large to the rest. The first wave of a policy is sized for its fleet, and
+ * few collectors may have been upgraded when a rollback begins.
+ */
+function withSmallCanary(plan: ArrangedPlan): ArrangedPlan {
+  const [canary, rest] = plan.waves;
+  if (canary === undefined || rest === undefined) return plan;
+  const max = rollbackCanaryMax(canary.members.length + rest.members.length);
+  const moved = canary.members.slice(max);
+  const movedOf = countEach(moved.map(({ stratum }) => stratum));
+  const strata = plan.groups.strata.map(({ label, sizes: [first = 0, second = 0] }, stratum) => {
+    const count = movedOf.get(stratum) ?? 0;
+    return { label, sizes: [first - count, second + count] };
+  });
+  return {
+    waves: [
+      { ...canary, members: canary.members.slice(0, max) },
+      { ...rest, members: [...moved, ...rest.members] },
+    ],
+    groups: { ...plan.groups, strata },
+  };
 }
 
 /**

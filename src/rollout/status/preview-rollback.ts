@@ -7,7 +7,7 @@ import { countLeft, type LeftBehind } from '../model/left-behind.ts';
 import { formatAmount, membersOf, type WaveRule } from '../model/policy.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import { isEnd, isRunning, type Upgrade } from '../model/upgrade.ts';
-import { rollbackPolicy } from '../planning/freeze-rollback.ts';
+import { rollbackCanaryMax, rollbackPolicy } from '../planning/freeze-rollback.ts';
 import { countBuilds } from '../planning/new-rollout.ts';
 import { windowOf } from './window.ts';
 
@@ -92,7 +92,10 @@ function limitsOf(
 function sizesOf(rules: readonly WaveRule[], upgrades: readonly Upgrade[]): readonly PreviewedWave[] {
   const [canary, rest] = rules;
   if (canary === undefined || rest === undefined) return [];
-  const size = canary.match === undefined ? canarySize(canary, upgrades) : null;
+  const size =
+    canary.match === undefined
+      ? Math.min(canarySize(canary, upgrades), rollbackCanaryMax(upgrades.length))
+      : null;
   return [
     { ...shapeOf(canary), size },
     { ...shapeOf(rest), size: size === null ? null : upgrades.length - size },

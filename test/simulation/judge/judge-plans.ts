@@ -49,7 +49,8 @@ function judgeRollback({ verdicts, seen, orders }: Night, { rollout, upgrades, g
   if (original === undefined || upgrades.length === 0) return;
   const canary = upgrades.filter(({ identity: { wave } }) => wave === 0).length;
   const { waves, concurrency } = original.policy;
-  const allowed = Math.min(upgrades.length, canaryOf(waves, upgrades.length, groups.strata.length));
+  const half = Math.max(1, Math.floor(upgrades.length / 2));
+  const allowed = Math.min(half, canaryOf(waves, upgrades.length, groups.strata.length));
   verdicts.check(
     'P3',
     canary > 0 && canary <= allowed,

@@ -49,10 +49,10 @@ function frozen(
   return { ...made, sizes };
 }
 
-describe('the plan of a rollback', () => {
-  const oldBuilds = ['19.441-2', '19.456-3', '19.484-2', '19.506-1'];
-  const forty = Array.from({ length: 40 }, (_, index) => [index + 1, oldBuilds[index % 4] ?? ''] as const);
+const oldBuilds = ['19.441-2', '19.456-3', '19.484-2', '19.506-1'];
+const forty = Array.from({ length: 40 }, (_, index) => [index + 1, oldBuilds[index % 4] ?? ''] as const);
 
+describe('the plan of a rollback', () => {
   it('has a canary with the size, soak and failure limit of the first wave, without its approval and gates', () => {
     const policy = {
       waves: [canary, aWaveRule({ approval: true })],
@@ -93,6 +93,48 @@ describe('the plan of a rollback', () => {
     ],
   ])('has a canary of one collector a stratum where %s', (_case, policy) => {
     expect(frozen(forty, policy).sizes).toEqual([1, 39]);
+  });
+});
+
+describe('the canary of a rollback', () => {
+  const upTo = (size: number): Had => forty.slice(0, size);
+  const large = { ...canary, size: { kind: 'count', count: 20 } } as const;
+
+  it.each([
+    [40, [20, 20]],
+    [39, [19, 20]],
+    [3, [1, 2]],
+    [2, [1, 1]],
+    [1, [1, 0]],
+  ])('has at most half of %i collectors', (size, sizes) => {
+    const {
+      upgrades,
+      groups,
+      rollout,
+      sizes: frozenSizes,
+    } = frozen(upTo(size), { waves: [large, aWaveRule()] });
+    expect(frozenSizes).toEqual(sizes);
+    expect(rollout.waves.map((wave) => wave.size)).toEqual(sizes);
+    expect(upgrades.map(({ identity }) => identity.order)).toEqual(
+      upTo(size).map((_had, index) => index + 1),
+    );
+    const ofStrata = [0, 1].map((wave) =>
+      groups.strata.reduce((sum, each) => sum + (each.sizes[wave] ?? 0), 0),
+    );
+    expect(ofStrata).toEqual(sizes);
+  });
+
+  it('has at most half of the collectors, however many strata there are, and counts its strata', () => {
+    const perStratum = { ...canary, size: { kind: 'perStratum', count: 1 } } as const;
+    const spread = { spreadBy: ['collectorVersion'], waves: [perStratum, aWaveRule()] } as const;
+    const { upgrades, groups, sizes } = frozen(upTo(4), spread);
+    expect(sizes).toEqual([2, 2]);
+    for (const [stratum, each] of groups.strata.entries()) {
+      const own = upgrades.filter(({ identity }) => identity.stratum === stratum);
+      expect(each.sizes).toEqual(
+        [0, 1].map((at) => own.filter(({ identity }) => identity.wave === at).length),
+      );
+    }
   });
 });
 

@@ -47,6 +47,11 @@ describe('the preview of a rollback', () => {
     });
   });
 
+  it('shows a canary of at most half of the collectors, as the rollback has it', () => {
+    const waves = [{ ...canary, size: { kind: 'count', count: 50 } as const }, aWaveRule()];
+    expect(preview({ waves }).waves.map(({ size }) => size)).toEqual([4, 5]);
+  });
+
   it('does not guess the size of a canary with a match', () => {
     const waves = [{ ...canary, match: { osName: ['Linux'] } }, aWaveRule()];
     expect(preview({ waves }).waves.map(({ size }) => size)).toEqual([null, null]);
