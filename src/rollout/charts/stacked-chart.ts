@@ -1,3 +1,4 @@
+import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { type ChartElement, chartElement, legend } from './chart-element.ts';
 import { scale, type TimeAxis, ticks } from './time-axis.ts';
@@ -45,7 +46,7 @@ function stackedChart({ instants, layers, top, words, label }: StackedChartParts
   return chartElement(
     'div',
     { class: 'stacked' },
-    chartElement('span', { class: 'quiet small', 'aria-hidden': 'true' }, top.toLocaleString('en')),
+    chartElement('span', { class: 'quiet small', 'aria-hidden': 'true' }, showCount(top)),
     chartElement(
       'svg',
       { viewBox, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },

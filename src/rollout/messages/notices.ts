@@ -1,3 +1,4 @@
+import { showCount } from '../../base/singular-or-plural.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { IncidentDetails, Notice, NoticeFigures } from '../model/notice.ts';
 import { counted, starterText, stateText } from './sentences.ts';
@@ -108,5 +109,5 @@ function overText(details: IncidentDetails): string {
 
 function numbersText(figures: NoticeFigures): string {
   const { targetBuild, planned, succeeded, failed, inFlight, remaining } = figures;
-  return `To build ${targetBuild}: ${succeeded} of ${planned} succeeded, ${failed} failed, ${inFlight} in flight, ${remaining} to do.`;
+  return `To build ${targetBuild}: ${showCount(succeeded)} of ${showCount(planned)} succeeded, ${showCount(failed)} failed, ${showCount(inFlight)} in flight, ${showCount(remaining)} to do.`;
 }
