@@ -65,10 +65,23 @@ export function addCompletionProgram(program: Command, run: CommandRunner): void
     .argument('[words...]', 'the words that were typed, for which the script asks')
     .description('print a script that completes commands and options in a shell')
     .action(
-      run(async () => (shell: Shell, words: readonly string[], _options: unknown, output: ConsoleOutput) => {
-        const isAsked = words.length > 0;
-        output.out.write(isAsked ? completionLines(program, shell, words) : completionScripts[shell]);
-        return exitCodes.done;
-      }),
+      run(
+        async () =>
+          async (shell: Shell, words: readonly string[], _options: unknown, output: ConsoleOutput) => {
+            if (words.length === 0) {
+              output.out.write(completionScripts[shell]);
+              return exitCodes.done;
+            }
+            const topics = words.includes('help') ? await helpTopics() : [];
+            output.out.write(completionLines(program, { shell, words }, topics));
+            return exitCodes.done;
+          },
+      ),
     );
+}
+
+/** Reads the guides, which other words need not wait for. */
+async function helpTopics() {
+  const { namedTopics } = await import('./help/help-topic.ts');
+  return namedTopics().map(({ name, answers }) => ({ name, help: answers }));
 }

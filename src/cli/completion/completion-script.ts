@@ -49,21 +49,30 @@ complete -c upwave -f -a '(__upwave_offered)'
 `,
 };
 
-interface Offer {
+/** One thing that may be typed. */
+export interface Offer {
   readonly name: string;
   readonly help: string;
 }
 
-/** What may stand in place of the last word, one a line in the form of the shell, which leaves out what does not match. */
-export function completionLines(program: Command, shell: Shell, words: readonly string[]): string {
-  const lines = offersFor(program, words).map(({ name, help }) => {
+/**
+ * What may stand in place of the last word, one a line in the form of the shell, which leaves out what does not match.
+ * @param topics what `upwave help` takes beside the commands
+ */
+export function completionLines(
+  program: Command,
+  asked: { readonly shell: Shell; readonly words: readonly string[] },
+  topics: readonly Offer[],
+): string {
+  const { shell, words } = asked;
+  const lines = offersFor(program, words, topics).map(({ name, help }) => {
     if (shell === 'bash') return name;
     return `${name}${shell === 'zsh' ? ':' : '\t'}${toOneLine(help)}`;
   });
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function offersFor(program: Command, words: readonly string[]): readonly Offer[] {
+function offersFor(program: Command, words: readonly string[], topics: readonly Offer[]): readonly Offer[] {
   const [current = '', ...typed] = words.toReversed();
   // Words that are no command are values.
   const command = typed.reduceRight(
@@ -77,10 +86,12 @@ function offersFor(program: Command, words: readonly string[]): readonly Offer[]
     const named = options.flatMap(({ long, description: help }) => (long ? [{ name: long, help }] : []));
     return [...named, { name: '--help', help: 'show the help' }];
   }
-  return [
-    ...command.commands.map((each) => ({ name: each.name(), help: each.description() })),
-    ...command.registeredArguments.flatMap(choicesOf),
-  ];
+  if (command.name() === 'help') return typed[0] === 'help' ? [...commandsIn(program), ...topics] : [];
+  return [...commandsIn(command), ...command.registeredArguments.flatMap(choicesOf)];
+}
+
+function commandsIn(command: Command): readonly Offer[] {
+  return command.commands.map((each) => ({ name: each.name(), help: each.description() }));
 }
 
 function choicesOf({ argChoices = [], description: help }: Pick<Argument, 'argChoices' | 'description'>) {
