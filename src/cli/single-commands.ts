@@ -79,11 +79,18 @@ export function addCompletionProgram(program: Command, run: CommandRunner): void
             // The client of the daemon is loaded only where it is asked.
             const ask: ReadValues = async (asked) =>
               (await import('./completion/read-values.ts')).readValues(asked, config);
+            const read = { values: ask, topics: helpTopics };
             const isAsked = words.length > 0;
-            const text = isAsked ? completionLines(program, shell, words, ask) : completionScripts[shell];
+            const text = isAsked ? completionLines(program, shell, words, read) : completionScripts[shell];
             output.out.write(await text);
             return exitCodes.done;
           },
       ),
     );
+}
+
+/** Reads the guides, which other words need not wait for. */
+async function helpTopics() {
+  const { namedTopics } = await import('./help/help-topic.ts');
+  return namedTopics().map(({ name, answers }) => ({ name, help: answers }));
 }

@@ -7,6 +7,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { loadConfig } from '../../src/config/load/load-config.ts';
 import { aFolder } from '../support/a-folder.ts';
+import { textOf } from './documents.ts';
 import { unknownKeys } from './kubernetes-keys.ts';
 
 const folder = fileURLToPath(new URL('../../deploy/kubernetes', import.meta.url));
@@ -160,6 +161,16 @@ describe('deploy/kubernetes', () => {
     });
     const configMap = volumes.flatMap((volume) => volume.configMap?.name ?? []);
     expect(configMap).toEqual(kustomization.configMapGenerator.map(({ name: generated }) => generated));
+  });
+
+  it('suggests only variables that the help lists, in a line that is right without its mark', () => {
+    const text = readFileSync(join(folder, 'deployment.yaml'), 'utf8');
+    const Env = z.object({ env: z.array(Named.extend({ value: z.string() })) });
+    const suggested = /# (env: .*)/.exec(text)?.[1] ?? '';
+    const names = Env.parse(parse(suggested)).env.map(({ name }) => name);
+    expect(names.length).toBeGreaterThan(0);
+    const help = textOf('src/cli/shell/program-help.ts');
+    expect(names.filter((name) => !help.includes(name))).toEqual([]);
   });
 
   it('alerts on what deploy/prometheus alerts on', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textOf } from './documents.ts';
+import { filesBelow, textOf } from './documents.ts';
 import {
   commentsOfCode,
   configDescriptions,
@@ -59,6 +59,13 @@ it('texts have a singular and a plural, not a word that ends with "(s)"', () => 
   expect(
     texts.filter(({ text }) => /\w\((?:e?s|ies)\)(?!\w)/.test(text) && !text.includes('http(s)')),
   ).toEqual([]);
+});
+
+it('counts for people have one form: 1,023', () => {
+  const own = filesBelow('src', /\.tsx?$/).filter((file) =>
+    /toLocaleString\(|Intl\.NumberFormat/.test(textOf(file)),
+  );
+  expect(own).toEqual(['src/base/singular-or-plural.ts']);
 });
 
 describe('the documents', () => {

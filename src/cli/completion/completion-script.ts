@@ -58,17 +58,24 @@ complete -c upwave -f -a '(__upwave_offered)'
 `,
 };
 
+/** Reads what is offered, where it is needed. */
+export interface ReadOffers {
+  /** Asks the daemon, where a value of the word is known to it. */
+  readonly values: ReadValues;
+  /** What `upwave help` takes beside the commands. */
+  readonly topics: () => Promise<readonly Offer[]>;
+}
+
 /**
  * What may stand in place of the last word, one a line in the form of the shell, which leaves out what does not match.
- * @param readValues asks the daemon, where a value of the word is known to it
  */
 export async function completionLines(
   program: Command,
   shell: Shell,
   words: readonly string[],
-  readValues: ReadValues,
+  read: ReadOffers,
 ): Promise<string> {
-  const offers = await offersFor(program, words, readValues);
+  const offers = await offersFor(program, words, read);
   return offers.map((offer) => `${lineOf[shell](offer)}\n`).join('');
 }
 
@@ -85,7 +92,7 @@ function withHelp(name: string, separator: string, help: string): string {
 async function offersFor(
   program: Command,
   words: readonly string[],
-  readValues: ReadValues,
+  read: ReadOffers,
 ): Promise<readonly Offer[]> {
   const current = words.at(-1) ?? '';
   const typed = words.slice(0, -1);
@@ -96,9 +103,9 @@ async function offersFor(
     const kind = valueKinds[`${command.name()} ${key}`] ?? valueKinds[key];
     if (kind === undefined) return [];
     const { url, config } = given;
-    const read = await readValues({ kind, rollout: values[0], url, config });
+    const known = await read.values({ kind, rollout: values[0], url, config });
     // A name with a control character could not be typed.
-    return read.filter(({ name }) => name !== '' && name === toOneLine(name));
+    return known.filter(({ name }) => name !== '' && name === toOneLine(name));
   };
   if (asked !== undefined) return [...choicesOf(asked), ...(await valuesOf(asked.flags))];
   if (current.startsWith('-')) {
@@ -107,12 +114,18 @@ async function offersFor(
     );
     return [...named, { name: '--help', help: 'show the help' }];
   }
+  if (command.name() === 'help')
+    return values.length === 0 ? [...commandsIn(program), ...(await read.topics())] : [];
   const last = command.registeredArguments.at(-1);
   const argument = command.registeredArguments[values.length] ?? (last?.variadic === true ? last : undefined);
   return [
-    ...command.commands.map((each) => ({ name: each.name(), help: each.description() })),
+    ...commandsIn(command),
     ...(argument === undefined ? [] : [...choicesOf(argument), ...(await valuesOf(argument.name()))]),
   ];
+}
+
+function commandsIn(command: Command): readonly Offer[] {
+  return command.commands.map((each) => ({ name: each.name(), help: each.description() }));
 }
 
 /** Reads the words before the current one. Words that are no command are values. */

@@ -23,9 +23,12 @@ export function addHelpProgram(program: Command, run: CommandRunner): void {
 async function showHelp(program: Command, words: readonly string[], output: ConsoleOutput) {
   const command = commandsOf(program).find((each) => each.words.join(' ') === words.join(' '))?.command;
   // A guide may have the name of a command, such as `rehearse`: then both are shown.
-  const { findHelpTopic } = await import('./help-topic.ts');
+  const { findHelpTopic, namedTopics, sectionTopics } = await import('./help-topic.ts');
   const topic = findHelpTopic(words, { columns: output.columns ?? columnsInPipe, paint: output.paint });
-  if (command === undefined && topic === undefined) refuse(program, words);
+  if (command === undefined && topic === undefined) {
+    const topics = [...namedTopics().map(({ name }) => name), ...sectionTopics(words[0] ?? '')];
+    refuse(program, words, topics);
+  }
   command?.outputHelp();
   if (words.length === 0) output.out.write(topicList());
   if (topic !== undefined) output.out.write(command === undefined ? topic.text() : `\n${topic.text()}`);
@@ -33,10 +36,9 @@ async function showHelp(program: Command, words: readonly string[], output: Cons
 }
 
 const columnsInPipe = 80;
-const guideNames = guideGroups.flatMap(({ guides }) => guides.map(({ name }) => name));
 
 function topicList(): string {
-  const longest = Math.max(...guideNames.map(({ length }) => length));
+  const longest = Math.max(...guideGroups.flatMap(({ guides }) => guides.map(({ name }) => name.length)));
   const groups = guideGroups.map(({ title, guides }) => {
     const lines = guides.map(({ name, answers }) => `  ${name.padEnd(longest)}  ${answers}\n`);
     return `\n${title}:\n${lines.join('')}`;
@@ -44,12 +46,12 @@ function topicList(): string {
   return `\nGuides (upwave help GUIDE prints one, and the daemon serves them at /docs/):\n${groups.join('')}`;
 }
 
-function refuse(program: Command, words: readonly string[]): never {
+function refuse(program: Command, words: readonly string[], topics: readonly string[]): never {
   const text = words.join(' ');
-  const known = [...commandsOf(program).map((each) => each.words.join(' ')), ...guideNames];
+  const known = [...commandsOf(program).map((each) => each.words.join(' ')), ...topics];
   const nearest = nearestText(text, known);
   const hint = nearest === undefined ? 'upwave help lists commands and guides' : `Did you mean ${nearest}?`;
-  program.error(`error: unknown command '${text}', and no guide has this name\n(${hint})`, {
+  program.error(`error: unknown command '${text}', and no guide or alert has this name\n(${hint})`, {
     code: 'commander.unknownCommand',
   });
 }

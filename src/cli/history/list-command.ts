@@ -1,4 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
@@ -76,8 +77,8 @@ export function renderList(
         (ids[index] ?? '').padEnd(widths[0] ?? 0),
         `→ ${(targets[index] ?? '').padEnd(widths[1] ?? 0)}`,
         paint(headlineColor(status), (headlines[index] ?? '').padEnd(widths[2] ?? 0)),
-        `${counts.succeeded}/${planned} ok`,
-        ...(failed === 0 ? [] : [paint('red', `${failed} failed`)]),
+        `${showCount(counts.succeeded)}/${showCount(planned)} ok`,
+        ...(failed === 0 ? [] : [paint('red', `${showCount(failed)} failed`)]),
         `${showInstant(createdAt, now)}${endedAt === null ? '' : ` to ${showInstant(endedAt, now)}`}`,
         ...(rollbackOf === null ? [] : [`the rollback of ${toPrintable(rollbackOf)}`]),
         ...(rollbackId === null ? [] : [`rolled back by ${toPrintable(rollbackId)}`]),

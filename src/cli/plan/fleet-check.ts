@@ -1,4 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { showCount } from '../../base/singular-or-plural.ts';
 import { emptyInventoryText, noTargetText } from '../../rollout/messages/exclusions.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -30,7 +31,7 @@ export function checkFleet(plans: readonly PolicyPlan[]): FleetCheck {
     const words =
       reading.kind === 'noTarget'
         ? `${name}: ${toPrintable(noTargetText(reading.why))}`
-        : `${name}: selects ${selected} of ${reading.fleet.collectors.length} installed collectors`;
+        : `${name}: selects ${showCount(selected ?? 0)} of ${showCount(reading.fleet.collectors.length)} installed collectors`;
     return { policy: name, selected, words };
   });
   const selectingNone = plans.flatMap(({ policy: { name }, reading }, index) => {

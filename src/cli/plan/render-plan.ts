@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import { toPrintable } from '../../base/safe-text.ts';
-import { singularOrPlural } from '../../base/singular-or-plural.ts';
+import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import {
   leftOutLine,
@@ -91,7 +91,7 @@ function waveTable({ waves, strata }: PlanFigures): string {
   for (const wave of waves) {
     table.push([
       toPrintable(wave.name),
-      wave.size,
+      showCount(wave.size),
       `${wave.strata}/${strata.total}`,
       formatDuration(wave.soakMs),
       allowedText(wave),
@@ -128,7 +128,7 @@ function largeCanaryLines(policy: Policy, { planned, waves }: PlanFigures): read
     return [];
   const keys = policy.spreadBy.join(', ');
   return [
-    `canary: the first wave has ${first.size} of ${planned} collectors, because the fleet has so many strata; fewer keys in spreadBy (${keys}) make it smaller`,
+    `canary: the first wave has ${showCount(first.size)} of ${showCount(planned)} collectors, because the fleet has so many strata; fewer keys in spreadBy (${keys}) make it smaller`,
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
-import { singularOrPlural } from '../../base/singular-or-plural.ts';
+import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { consequenceText } from '../../rollout/messages/consequences.ts';
 import { counted, stateText } from '../../rollout/messages/sentences.ts';
@@ -52,7 +52,7 @@ export async function confirmRetryOf(
   const { collectors } = await readUpgrades(client, status.id, { state: [...failedStates] });
   const count = collectors.filter(makeShownFilter(failureClass)).length;
   if (count === 0) return asked;
-  const which = `${count} of the ${counted(asked.failed, 'failure')} of ${status.id}`;
+  const which = `${showCount(count)} of the ${counted(asked.failed, 'failure')} of ${status.id}`;
   const question = `${which} ${singularOrPlural(count, 'matches', 'match')} "${failureClass}". Retry ${singularOrPlural(count, 'it', 'them')}?`;
   const command = `${commandFor(status, 'retry')} --class ${quoteArgument(failureClass)}`;
   await confirm(toPrintable(question), command, { yes: false, input, output });

@@ -1,4 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
@@ -70,7 +71,7 @@ export function renderOverview(
     }
     const failed = failedOf(status);
     const failedText = failed === 0 ? '' : `  ${failed} failed`;
-    const done = `${status.counts.succeeded}/${status.planned} ok`.padStart(doneMin);
+    const done = `${showCount(status.counts.succeeded)}/${showCount(status.planned)} ok`.padStart(doneMin);
     const when = cut(whenText(status, now), room - done.length - failedText.length - 2);
     const line = `${paint('bold', name)}  ${paint(headlineColor(status), headline)}  ${done}`;
     return `${line}${failed === 0 ? '' : paint('red', failedText)}  ${when}`.trimEnd();

@@ -1,5 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { singularOrPlural } from '../../base/singular-or-plural.ts';
+import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { etaText } from '../../rollout/messages/eta-texts.ts';
@@ -180,19 +180,19 @@ function progressParts(status: RolloutStatus, { width }: Canvas): readonly Part[
   const failed = failedOf(status);
   const setAside = waves.reduce((sum, wave) => sum + wave.setAside, 0);
   const others: ReadonlyArray<readonly [number, string]> = [
-    [counts.pending, `${counts.pending} to do`],
-    [inFlight, `${inFlight}/${concurrency} in flight`],
-    [counts.verifying, `${counts.verifying} verifying`],
-    [counts.retrying, `${counts.retrying} to retry`],
-    [counts.deferred, `${counts.deferred} deferred`],
-    [counts.withdrawn, `${counts.withdrawn} withdrawn`],
-    [counts.rolledBack, `${counts.rolledBack} rolled back`],
-    [setAside, `${setAside} of these set aside`],
+    [counts.pending, `${showCount(counts.pending)} to do`],
+    [inFlight, `${showCount(inFlight)}/${showCount(concurrency)} in flight`],
+    [counts.verifying, `${showCount(counts.verifying)} verifying`],
+    [counts.retrying, `${showCount(counts.retrying)} to retry`],
+    [counts.deferred, `${showCount(counts.deferred)} deferred`],
+    [counts.withdrawn, `${showCount(counts.withdrawn)} withdrawn`],
+    [counts.rolledBack, `${showCount(counts.rolledBack)} rolled back`],
+    [setAside, `${showCount(setAside)} of these set aside`],
   ];
-  const failedText = `${failed} failed`;
+  const failedText = `${showCount(failed)} failed`;
   const bar = drawBar(counts.succeeded, planned, width < usualWidth ? 10 : barWidth);
   return [
-    `${bar}  ${counts.succeeded}/${planned}`,
+    `${bar}  ${showCount(counts.succeeded)}/${showCount(planned)}`,
     failed > 0 ? { text: failedText, color: 'red' } : failedText,
     ...others.filter(([count]) => count > 0).map(([, words]) => words),
   ];

@@ -1,4 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
@@ -17,8 +18,8 @@ const slotStates = upgradeStates.filter(holdsSlot);
 export function renderWaves(status: RolloutStatus, now: EpochMs, fit: Fit): ReadonlyArray<readonly string[]> {
   const nameWidth = widest(status.waves.map(({ name }) => toPrintable(name)));
   const width = Math.min(nameMax, Math.max(nameMin, nameWidth));
-  const okWidth = widest(status.waves.map(({ counts }) => String(counts.succeeded)));
-  const failedWidth = widest(status.waves.map((wave) => String(failedOf(wave))));
+  const okWidth = widest(status.waves.map(({ counts }) => showCount(counts.succeeded)));
+  const failedWidth = widest(status.waves.map((wave) => showCount(failedOf(wave))));
   return status.waves.map((wave) => {
     const parts = waveParts(status, wave, now, { okWidth, failedWidth });
     return fitLines(toPrintable(wave.name).slice(0, nameMax), parts, { ...fit, labelColumns: width + 2 });
@@ -34,9 +35,9 @@ function waveParts(
   const { counts, state } = wave;
   if (state === 'waiting' || state === 'awaitingApproval') return waitingParts(status, wave);
   const failed = failedOf(wave);
-  const failedText = `${String(failed).padStart(failedWidth)} failed`;
+  const failedText = `${showCount(failed).padStart(failedWidth)} failed`;
   return [
-    `${waveStageText(state, status.endedAt).padEnd(stageWidth)}${String(counts.succeeded).padStart(okWidth)} ok`,
+    `${waveStageText(state, status.endedAt).padEnd(stageWidth)}${showCount(counts.succeeded).padStart(okWidth)} ok`,
     failed > 0 ? { text: failedText, color: 'red' } : failedText,
     budgetPart(status, wave),
     ...endParts(wave, now),
@@ -51,7 +52,7 @@ function waitingParts(status: RolloutStatus, wave: WaveStatus): readonly Part[] 
   // It never opens, and withdrawn members are not done.
   if (status.endedAt !== null) return [waveStageText(wave.state, status.endedAt), ...otherParts(wave)];
   const done = size - counts.pending;
-  const numbers = `${done}/${size}`;
+  const numbers = `${showCount(done)}/${showCount(size)}`;
   const isAsked = wave.state === 'awaitingApproval' && waits !== null && awaitsApproval(status);
   const stage: Part = isAsked ? { text: 'WAITS FOR YOU', color: 'yellow' } : 'waiting';
   const then = isAsked && status.eta?.kind === 'afterApproval' ? status.eta.durationMs : undefined;
@@ -61,19 +62,19 @@ function waitingParts(status: RolloutStatus, wave: WaveStatus): readonly Part[] 
       : waits === null || isAsked
         ? []
         : [`for ${waits}`];
-  return [stage, numbers, ...why, ...(wave.joined > 0 ? [`${wave.joined} came late`] : [])];
+  return [stage, numbers, ...why, ...(wave.joined > 0 ? [`${showCount(wave.joined)} came late`] : [])];
 }
 
 function budgetPart(status: RolloutStatus, wave: WaveStatus): Part {
   const { failures, failuresAllowed, lost, acknowledged } = wave;
   const aside = failedAside(status, wave);
   const notes = [
-    ...(acknowledged > 0 ? [`${acknowledged} acknowledged`] : []),
-    ...(acknowledged === 0 && lost > 0 ? [`${lost} lost, each counts ${status.lostWeight}`] : []),
-    ...(aside > 0 ? [`${aside} in held strata`] : []),
+    ...(acknowledged > 0 ? [`${showCount(acknowledged)} acknowledged`] : []),
+    ...(acknowledged === 0 && lost > 0 ? [`${showCount(lost)} lost, each counts ${status.lostWeight}`] : []),
+    ...(aside > 0 ? [`${showCount(aside)} in held strata`] : []),
   ];
   const why = notes.length > 0 ? ` (${notes.join(', ')})` : '';
-  const text = `budget ${failures}/${failuresAllowed}${why}`;
+  const text = `budget ${showCount(failures)}/${showCount(failuresAllowed)}${why}`;
   return failures > failuresAllowed ? { text, color: 'red' } : text;
 }
 
@@ -107,10 +108,10 @@ function otherParts({ counts, setAside, joined }: WaveStatus): readonly Part[] {
     [counts.withdrawn, 'withdrawn'],
     [counts.rolledBack, 'rolled back'],
   ];
-  const words = others.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  const words = others.filter(([count]) => count > 0).map(([count, what]) => `${showCount(count)} ${what}`);
   const members = [
-    ...(setAside > 0 ? [`${setAside} of these set aside`] : []),
-    ...(joined > 0 ? [`${joined} came late`] : []),
+    ...(setAside > 0 ? [`${showCount(setAside)} of these set aside`] : []),
+    ...(joined > 0 ? [`${showCount(joined)} came late`] : []),
   ];
   return [...words, ...members];
 }

@@ -1,5 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { singularOrPlural } from '../../base/singular-or-plural.ts';
+import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { StartPreview } from '../../contract/admin/policies.ts';
 import { leftOutLine } from '../../rollout/messages/exclusions.ts';
@@ -33,7 +33,7 @@ export async function startCommand(
     const preview = await client.previewStart(policy);
     output.err.write(`${renderPreview(preview, Date.now(), output.columns)}\n`);
     const { planned, planHash } = preview;
-    const question = `Start ${singularOrPlural(planned, 'this upgrade', `these ${planned} upgrades`)}?`;
+    const question = `Start ${singularOrPlural(planned, 'this upgrade', `these ${showCount(planned)} upgrades`)}?`;
     const command = `upwave start ${quoteArgument(policy)} --plan ${planHash}`;
     await confirm(question, command, { yes: options.yes, output: output.err });
     return client.startPolicy({ ...words, planHash });

@@ -1,3 +1,4 @@
+import { showCount } from '../../base/singular-or-plural.ts';
 /** An element of HTML or SVG as data: the web UI makes it a node, a report makes it text. Its texts are not escaped yet. */
 export interface ChartElement {
   readonly tag: string;
@@ -29,7 +30,7 @@ export function legend(entries: readonly LegendEntry[]): ChartElement {
       {},
       chartElement('i', { class: `swatch ${tone}`, style: `opacity:${opacity}` }),
       ` ${name} `,
-      ...(count === undefined ? [] : [chartElement('b', {}, count.toLocaleString('en')), ' ']),
+      ...(count === undefined ? [] : [chartElement('b', {}, showCount(count)), ' ']),
     ),
   );
   return chartElement('p', { class: 'legend quiet small' }, ...parts);

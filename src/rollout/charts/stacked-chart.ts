@@ -1,3 +1,4 @@
+import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { type ChartElement, chartElement, legend } from './chart-element.ts';
 import { type ChartClock, scale, tickRow } from './time-axis.ts';
@@ -51,7 +52,7 @@ function stackedChart({
   return chartElement(
     'div',
     { class: 'stacked' },
-    chartElement('span', { class: 'quiet small', 'aria-hidden': 'true' }, top.toLocaleString('en')),
+    chartElement('span', { class: 'quiet small', 'aria-hidden': 'true' }, showCount(top)),
     chartElement(
       'svg',
       { class: 'layers', viewBox, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },

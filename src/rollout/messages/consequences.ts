@@ -1,3 +1,4 @@
+import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
@@ -33,7 +34,7 @@ const consequences: Readonly<
   ],
   resume: (status) => [
     `It was stopped: ${sentence(status.reason)}`,
-    `To continue: ${counted(waiting(status) - setAside(status), 'collector')}, ${status.concurrency} at a time.`,
+    `To continue: ${counted(waiting(status) - setAside(status), 'collector')}, ${showCount(status.concurrency)} at a time.`,
     ...status.waves
       .filter(({ state, failures }) => state !== 'passed' && failures > 0)
       .map(

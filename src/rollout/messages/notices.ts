@@ -1,3 +1,4 @@
+import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { IncidentDetails, Notice, NoticeFigures } from '../model/notice.ts';
 import { counted, starterText, stateText } from './sentences.ts';
@@ -163,7 +164,7 @@ function overText(details: IncidentDetails): string {
 
 function numbersText(figures: NoticeFigures): string {
   const { targetBuild, planned, succeeded, failed, inFlight, remaining } = figures;
-  return `To build ${targetBuild}: ${succeeded} of ${planned} succeeded, ${failed} failed, ${inFlight} in flight, ${remaining} to do.`;
+  return `To build ${targetBuild}: ${showCount(succeeded)} of ${showCount(planned)} succeeded, ${showCount(failed)} failed, ${showCount(inFlight)} in flight, ${showCount(remaining)} to do.`;
 }
 
 function figureTexts({
@@ -175,13 +176,13 @@ function figureTexts({
   remaining,
 }: NoticeFigures): NoticeFigureText {
   const values = {
-    Succeeded: `${succeeded} of ${planned}`,
-    Failed: failed,
-    'In flight': inFlight,
-    'To do': remaining,
+    Succeeded: `${showCount(succeeded)} of ${showCount(planned)}`,
+    Failed: showCount(failed),
+    'In flight': showCount(inFlight),
+    'To do': showCount(remaining),
   };
   return {
     build: targetBuild,
-    values: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })),
+    values: Object.entries(values).map(([name, value]) => ({ name, value })),
   };
 }

@@ -1,4 +1,5 @@
 import { someNames } from '../../base/names.ts';
+import { showCount } from '../../base/singular-or-plural.ts';
 import type { PlanDrift } from '../model/rollout.ts';
 import { counted } from './sentences.ts';
 
@@ -10,7 +11,7 @@ export function planText(plan: {
   readonly waves: ReadonlyArray<{ readonly name: string; readonly size: number }>;
 }): string {
   const { planHash, planned, targetBuild, waves } = plan;
-  const sizes = waves.map(({ name, size }) => `${name} ${size}`).join(', ');
+  const sizes = waves.map(({ name, size }) => `${name} ${showCount(size)}`).join(', ');
   return `plan ${planHash}: ${counted(planned, 'collector')} to ${targetBuild} (${sizes})`;
 }
 

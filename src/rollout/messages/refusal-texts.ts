@@ -1,3 +1,4 @@
+import { showCount } from '../../base/singular-or-plural.ts';
 import type { ShownRollback } from '../../contract/admin/verbs.ts';
 import type { Awaited, FailedSummary, Refusal } from '../verbs/refusal.ts';
 import { accountText } from './account-texts.ts';
@@ -33,7 +34,8 @@ export const refusalText = makeText<Refusal>({
     `it is itself the rollback of ${rollbackOf}; with --now it starts outside its windows`,
   nothingUpgraded: ({ isOver }) => `none of its collectors was upgraded${isOver ? '' : '; abort it'}`,
   nothingFailed: () => 'none of its upgrades has failed',
-  moreFailed: ({ failed, asked }) => `${failed} of its upgrades have failed by now, not ${asked}`,
+  moreFailed: ({ failed, asked }) =>
+    `${showCount(failed)} of its upgrades have failed by now, not ${showCount(asked)}`,
   noneOfClass: ({ asked, failed }) =>
     `none of its upgrades failed${asked === null ? '' : ` as ${asked}`}${failed === null ? '' : `; it has ${failedText(failed)}`}`,
   placeTaken: ({ active }) => `it is over, and ${active} is active`,

@@ -1,4 +1,4 @@
-import { singularOrPlural } from '../../base/singular-or-plural.ts';
+import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { WaveState } from '../model/rollout.ts';
 
@@ -22,9 +22,9 @@ export function makeText<Data extends { readonly kind: Kind }, Kind extends stri
   };
 }
 
-/** `1 wave`, `2 waves`; with `many` also `1 collector waits`, `2 collectors wait`. */
+/** `1 wave`, `2 waves`, `1,023 waves`; with `many` also `1 collector waits`, `2 collectors wait`. */
 export function counted(count: number, one: string, many?: string): string {
-  return `${count} ${singularOrPlural(count, one, many)}`;
+  return `${showCount(count)} ${singularOrPlural(count, one, many)}`;
 }
 
 /** Adds a capital letter and a full stop. */

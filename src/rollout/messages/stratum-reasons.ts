@@ -1,10 +1,11 @@
+import { showCount } from '../../base/singular-or-plural.ts';
 import type { StratumReason } from '../model/upgrade-reason.ts';
 import { makeText } from './sentences.ts';
 
 /** Why a stratum is held alone: `3 of 4 failed, 1 of 80 elsewhere`. */
 export const stratumReasonText = makeText<StratumReason>({
   outlier: ({ failed, tried, elsewhere }) =>
-    `${failed} of ${tried} failed, ${elsewhere.failed} of ${elsewhere.tried} elsewhere`,
+    `${showCount(failed)} of ${showCount(tried)} failed, ${showCount(elsewhere.failed)} of ${showCount(elsewhere.tried)} elsewhere`,
   asked: byText,
 });
 

@@ -77,11 +77,14 @@ describe('help for a guide', () => {
       ['instal', 'install'],
       ['notificatons', 'notifications'],
       ['staus', 'status'],
+      ['UpwaveNoProgres', 'UpwaveNoProgress'],
+      ['redis backup-redis', 'redis back-up-redis'],
+      ['upwaveredisdwon', 'UpwaveRedisDown'],
     ] as const)
-      expect(await callUpwave('help', typed)).toMatchObject({
+      expect(await callUpwave('help', ...typed.split(' '))).toMatchObject({
         code: exitCodes.usageOrConfig,
         err: expect.stringContaining(
-          `unknown command '${typed}', and no guide has this name\n(Did you mean ${meant}?)`,
+          `unknown command '${typed}', and no guide or alert has this name\n(Did you mean ${meant}?)`,
         ),
       });
     expect((await callUpwave('help', 'redis', 'no-such')).code).toBe(exitCodes.usageOrConfig);
@@ -156,6 +159,17 @@ describe('completion', () => {
     ]);
     const known = [...Object.keys(valueKinds), ...Object.keys(fixedValues)];
     expect(known.filter((key) => !keys.includes(key))).toEqual([]);
+  });
+
+  it('offers commands, guides and alerts for the first word behind `help`', async () => {
+    const offers = await offered('bash', 'help', '.');
+    expect(offers).toEqual(expect.arrayContaining(['status', 'config', 'install', 'UpwaveNoProgress']));
+    for (const { name } of guideGroups.flatMap(({ guides }) => guides)) expect(offers).toContain(name);
+    expect(offers.filter((name) => name.startsWith('Upwave')).length).toBeGreaterThan(20);
+    expect(await offered('zsh', 'help', 'Upw')).toContain('UpwaveNoProgress:an alert');
+    expect(await offered('bash', 'help', '--')).not.toContain('install');
+    expect(await offered('bash', 'help', 'install', '.')).toEqual(['']);
+    expect(await offered('bash', 'hold', 'help', '.')).not.toContain('install');
   });
 
   it('offers the help of each in zsh and fish', async () => {

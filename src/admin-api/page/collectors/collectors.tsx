@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { counted } from '../../../rollout/messages/sentences.ts';
 import { type Collector, callDaemon } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
 import { stateGroups } from '../parts/progress.tsx';
 import { problemText } from '../parts/reading.ts';
 import { type Filter, type FilterName, linkTo, replaceRoute } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
-import { Badge, countText } from '../parts/tones.tsx';
+import { Badge } from '../parts/tones.tsx';
 
 const pageSize = 200;
 /** How many rows above and below the visible part are drawn, too. */
@@ -39,9 +40,9 @@ interface CollectorList {
 }
 
 function foundText({ rows, total, isWhole, isReading }: CollectorList): string {
-  if (total !== null) return countText(total, 'collector');
-  if (isWhole) return countText(rows.length, 'collector');
-  return `${countText(rows.length, 'collector')} so far${isReading ? ', searching …' : ''}`;
+  if (total !== null) return counted(total, 'collector');
+  if (isWhole) return counted(rows.length, 'collector');
+  return `${counted(rows.length, 'collector')} so far${isReading ? ', searching …' : ''}`;
 }
 
 /** Reads until the visible part of the list is filled; `more` requests the next page. */

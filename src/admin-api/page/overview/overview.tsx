@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import { showCount } from '../../../base/singular-or-plural.ts';
 import { type GuideSection, guideOfProblem } from '../../../rollout/messages/guides.ts';
+import { counted } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon, type Policies, type Rollout } from '../parts/call.ts';
 import { heardAt, policies, rollouts } from '../parts/live.ts';
@@ -7,7 +9,7 @@ import { byNeed, currentWave, endText } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
-import { Badge, countText } from '../parts/tones.tsx';
+import { Badge } from '../parts/tones.tsx';
 import { Need, WhatToDo } from '../parts/what-to-do.tsx';
 import { HeldThings } from '../verbs/held.tsx';
 import { askVerb, dueVerb, labelOf } from '../verbs/verb-dialogs.tsx';
@@ -28,9 +30,7 @@ export function Overview() {
   return (
     <>
       <h2 class="lead">
-        {needing === 0
-          ? 'Nothing needs you.'
-          : `${countText(needing, 'rollout needs', 'rollouts need')} you.`}
+        {needing === 0 ? 'Nothing needs you.' : `${counted(needing, 'rollout needs', 'rollouts need')} you.`}
       </h2>
       <DaemonProblems />
       {rows.length === 0 ? (
@@ -135,7 +135,7 @@ function PolicyRow({ policy, rollout, scan }: Row) {
         <Bar counts={rollout.counts} size={rollout.planned} label={`${policy}: `} />
         <p class="figures">
           <b>
-            {rollout.counts.succeeded.toLocaleString('en')} / {rollout.planned.toLocaleString('en')}
+            {showCount(rollout.counts.succeeded)} / {showCount(rollout.planned)}
           </b>
           {failed > 0 ? (
             <a href={linkTo.collectors(rollout.id, { state: 'failed' })}>{failed} failed</a>
@@ -200,7 +200,7 @@ function Earlier() {
             <Badge name={headline.kind} />
             <span>{targetBuild}</span>
             <span>
-              {counts.succeeded.toLocaleString('en')} / {planned.toLocaleString('en')}
+              {showCount(counts.succeeded)} / {showCount(planned)}
               {failedOf(counts) > 0 ? `, ${failedOf(counts)} failed` : ''}
             </span>
             <span class="quiet">{endedAt === null ? '' : <Time at={endedAt} />}</span>

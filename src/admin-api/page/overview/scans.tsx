@@ -3,14 +3,14 @@ import { singularOrPlural } from '../../../base/singular-or-plural.ts';
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/config-texts.ts';
 import { planText } from '../../../rollout/messages/plans.ts';
-import { sentence } from '../../../rollout/messages/sentences.ts';
+import { counted, sentence } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { type AnswerOf, callDaemon, type Policies } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
 import { policies } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
-import { Badge, countText } from '../parts/tones.tsx';
+import { Badge } from '../parts/tones.tsx';
 import { Lines } from '../verbs/verb-dialogs.tsx';
 
 type Policy = Policies['policies'][number];
@@ -49,9 +49,9 @@ export function PolicyScans() {
 
 const configText = {
   outdated: (others: number) =>
-    `${countText(others, 'daemon has', 'daemons have')} a newer config than this one: ${singularOrPlural(others, 'it scans', 'they scan')}. `,
+    `${counted(others, 'daemon has', 'daemons have')} a newer config than this one: ${singularOrPlural(others, 'it scans', 'they scan')}. `,
   newest: (others: number) =>
-    `${countText(others, 'other daemon has', 'other daemons have')} another config: this one scans. `,
+    `${counted(others, 'other daemon has', 'other daemons have')} another config: this one scans. `,
   superseded: () => 'Limits of the running rollout come from a newer config which no running daemon has. ',
 } as const;
 

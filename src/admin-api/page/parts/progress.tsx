@@ -1,3 +1,4 @@
+import { showCount } from '../../../base/singular-or-plural.ts';
 import type { Counts, UpgradeState } from './call.ts';
 import { linkTo } from './route.ts';
 import type { Tone } from './tones.tsx';
@@ -58,7 +59,7 @@ export function Bar({ counts, size, label = '' }: BarProps) {
 
 /** `12 succeeded, 1 failed` */
 function describe(counts: Counts): string {
-  const words = groupsIn(counts).map(({ label, count }) => `${count.toLocaleString('en')} ${label}`);
+  const words = groupsIn(counts).map(({ label, count }) => `${showCount(count)} ${label}`);
   return words.join(', ') || 'nothing yet';
 }
 
@@ -70,7 +71,7 @@ export function Key({ counts, rolloutId }: { counts: Counts; rolloutId: string }
         <li key={name}>
           <i class={tone} aria-hidden="true" />
           <a href={linkTo.collectors(rolloutId, { state: name })}>
-            <b>{count.toLocaleString('en')}</b> {label}
+            <b>{showCount(count)}</b> {label}
           </a>
         </li>
       ))}

@@ -1,4 +1,3 @@
-import { singularOrPlural } from '../../../base/singular-or-plural.ts';
 import { stateText } from '../../../rollout/messages/sentences.ts';
 
 /** Tones. The style sheet has a colour for each. */
@@ -31,9 +30,4 @@ export function toneOf(name: string): string {
 
 export function Badge({ name }: { readonly name: string }) {
   return <span class={`badge ${toneOf(name)}`}>{stateText(name)}</span>;
-}
-
-/** `1 collector`, `2 collectors`, `1,215 collectors`; with `many` also `1 collector waits`, `2 collectors wait`. */
-export function countText(count: number, one: string, many?: string): string {
-  return `${count.toLocaleString('en')} ${singularOrPlural(count, one, many)}`;
 }

@@ -1,12 +1,13 @@
+import { showCount } from '../../../base/singular-or-plural.ts';
 import type { Cause, CauseGroup, SharedAttribute } from '../../../contract/admin/rollout-status.ts';
-import { capitalized } from '../../../rollout/messages/sentences.ts';
+import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeText, unweighedText } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
-import { Badge, countText } from '../parts/tones.tsx';
+import { Badge } from '../parts/tones.tsx';
 import { askHold } from '../verbs/held.tsx';
 import { askVerb, explainsMost } from '../verbs/verb-dialogs.tsx';
 
@@ -43,7 +44,7 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
       {rollout.causes.map(({ of: group, total, causes, others }) => (
         <div key={group}>
           <h3>
-            {titles[group]}: {total.toLocaleString('en')}
+            {titles[group]}: {showCount(total)}
           </h3>
           <ul class="rows counts">
             {causes.map((cause) => (
@@ -84,9 +85,9 @@ function HoldGroup({ rollout, shared }: { readonly rollout: Rollout; readonly sh
       {' '}
       <ActButton
         class={explainsMost(rollout) ? 'primary' : undefined}
-        onClick={() => askHold(name, `the ${countText(count, 'collector')} with ${name}`)}
+        onClick={() => askHold(name, `the ${counted(count, 'collector')} with ${name}`)}
       >
-        hold these {count.toLocaleString('en')}
+        hold these {showCount(count)}
       </ActButton>{' '}
       <span class="quiet small">
         or <code>{command}</code>
@@ -99,11 +100,11 @@ function CauseRow({ cause, group, rollout }: CauseRowProps) {
   const { kind, text, count, strata, otherStrata, names } = cause;
   const where = strata.map((stratum) => `${stratum.label} ×${stratum.count}`);
   if (otherStrata.strata > 0)
-    where.push(`${countText(otherStrata.strata, 'more stratum', 'more strata')} ×${otherStrata.count}`);
+    where.push(`${counted(otherStrata.strata, 'more stratum', 'more strata')} ×${otherStrata.count}`);
   const filter = { state: group, ...(text !== '' && { cause: text }) };
   return (
     <li>
-      <b>{count.toLocaleString('en')}</b>
+      <b>{showCount(count)}</b>
       <span>
         <Badge name={kind} /> <a href={linkTo.collectors(rollout.id, filter)}>{text || 'no reason given'}</a>
         <span class="quiet small block">

@@ -1,3 +1,4 @@
+import { showCount } from '../../../base/singular-or-plural.ts';
 import type { Course, RolloutEvent } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
@@ -17,7 +18,7 @@ export function Events({ events, counts }: EventsProps) {
       <ul class="tags" aria-label="Events by kind">
         {counts.map(({ event, count }) => (
           <li key={event}>
-            {event} <b>{count.toLocaleString('en')}</b>
+            {event} <b>{showCount(count)}</b>
           </li>
         ))}
       </ul>

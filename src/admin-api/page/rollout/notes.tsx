@@ -1,7 +1,7 @@
+import { counted } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
 import { ByWhom, TimeAfter } from '../parts/time.tsx';
-import { countText } from '../parts/tones.tsx';
 import { askRelease, type HeldProps } from '../verbs/held.tsx';
 
 const saidAbove: readonly string[] = ['waveApproval', 'planApproval', 'held', 'paused'];
@@ -57,7 +57,7 @@ function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }) {
       subject={each.label}
       held={{
         ...each,
-        reason: `${each.reason}; ${countText(each.waiting, 'collector waits', 'collectors wait')}`,
+        reason: `${each.reason}; ${counted(each.waiting, 'collector waits', 'collectors wait')}`,
       }}
     />
   ));
@@ -66,7 +66,7 @@ function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }) {
   return (
     <details class="note bad">
       <summary>
-        Held: {held.length} strata; {countText(waiting, 'collector waits', 'collectors wait')}
+        Held: {held.length} strata; {counted(waiting, 'collector waits', 'collectors wait')}
       </summary>
       {notes}
     </details>

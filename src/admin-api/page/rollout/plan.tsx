@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { showCount } from '../../../base/singular-or-plural.ts';
 import { formatDuration } from '../../../base/time.ts';
 import { starterText } from '../../../rollout/messages/sentences.ts';
 import type { Rollout } from '../parts/call.ts';
@@ -16,7 +17,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
       <h2 id="plan">Plan {rollout.planHash}</h2>
       <dl class="facts">
         <Fact name="Collectors">
-          <a href={linkTo.collectors(rollout.id)}>{planned.toLocaleString('en')}</a>
+          <a href={linkTo.collectors(rollout.id)}>{showCount(planned)}</a>
         </Fact>
         <Fact name="In flight">
           {rollout.inFlight} of {rollout.concurrency}
@@ -27,9 +28,9 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
           {rollout.endedAt === null ? null : `, took ${formatDuration(rollout.endedAt - rollout.createdAt)}`}
         </Fact>
         <Fact name="Builds">
-          {counts.succeeded.toLocaleString('en')} on{' '}
+          {showCount(counts.succeeded)} on{' '}
           {rollout.kind === 'rollback' ? 'their former build' : rollout.targetBuild}
-          {other > 0 ? `, ${other.toLocaleString('en')} on ${rollout.fromBuilds.join(', ') || 'others'}` : ''}
+          {other > 0 ? `, ${showCount(other)} on ${rollout.fromBuilds.join(', ') || 'others'}` : ''}
         </Fact>
         {window === null ? null : (
           <Fact name="Window">
@@ -74,7 +75,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
           <ul class="rows counts">
             {out.map(({ reason, count }) => (
               <li key={reason}>
-                <b>{count.toLocaleString('en')}</b>
+                <b>{showCount(count)}</b>
                 <span>{reason}</span>
               </li>
             ))}

@@ -1,6 +1,7 @@
+import { showCount } from '../../../base/singular-or-plural.ts';
+import { counted } from '../../../rollout/messages/sentences.ts';
 import type { Course, Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
-import { countText } from '../parts/tones.tsx';
 
 type Stratum = Course['strata'][number];
 
@@ -25,8 +26,8 @@ export function StrataMap({ rollout, course }: { rollout: Rollout; course: Cours
       {others.length === 0 ? null : (
         <details>
           <summary>
-            {countText(others.length, 'more stratum', 'more strata')}, with{' '}
-            {countText(failedIn(others), 'failure')}
+            {counted(others.length, 'more stratum', 'more strata')}, with{' '}
+            {counted(failedIn(others), 'failure')}
           </summary>
           <Tiles rollout={rollout} strata={others} />
         </details>
@@ -51,10 +52,10 @@ function Tiles({ rollout, strata }: { readonly rollout: Rollout; readonly strata
             {each.label}
           </a>
           <span>
-            <b>{each.succeeded.toLocaleString('en')}</b> of {each.size.toLocaleString('en')}
+            <b>{showCount(each.succeeded)}</b> of {showCount(each.size)}
             {each.failed > 0 ? (
               <>
-                , <b>{each.failed.toLocaleString('en')} failed</b>
+                , <b>{showCount(each.failed)} failed</b>
               </>
             ) : null}
             {each.isHeld ? ', held' : ''}

@@ -1,3 +1,4 @@
+import { showCount } from '../../../base/singular-or-plural.ts';
 import { gateChart } from '../../../rollout/charts/gate-chart.ts';
 import { waveStageText } from '../../../rollout/messages/sentences.ts';
 import type { Course, Rollout, Wave } from '../parts/call.ts';
@@ -42,7 +43,7 @@ function WaveRow({ wave, rollout, trends }: WaveRowProps) {
         <Bar counts={counts} size={size} label={`wave ${name}: `} />
         <p class="figures">
           <b>
-            {counts.succeeded.toLocaleString('en')} / {size.toLocaleString('en')}
+            {showCount(counts.succeeded)} / {showCount(size)}
           </b>
           <span class={failures > failuresAllowed ? 'error' : undefined}>
             failure budget {failures} of {failuresAllowed}

@@ -5,7 +5,7 @@ import { holds } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { ByWhom } from '../parts/time.tsx';
 
-// More collectors than this are countText, not named.
+// More collectors than this are counted, not named.
 const heldMax = 50;
 // A build that is bad for an operating system holds one stratum for each version of that system.
 const strataOpenMax = 3;

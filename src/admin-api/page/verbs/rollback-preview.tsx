@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import { rollbackFacts } from '../../../rollout/messages/rollback-previews.ts';
+import { counted } from '../../../rollout/messages/sentences.ts';
 import { countLeft } from '../../../rollout/model/left-behind.ts';
 import { type AnswerOf, callDaemon, type Rollout } from '../parts/call.ts';
 import { TimeAfter } from '../parts/time.tsx';
-import { countText } from '../parts/tones.tsx';
 
 type Preview = AnswerOf<'previewRollback'>;
 
@@ -19,7 +19,7 @@ export function makeRollbackPreview(rollout: Rollout) {
     return (
       <>
         <ul>
-          <li>{countText(answer.collectors, 'collector goes', 'collectors go')} back</li>
+          <li>{counted(answer.collectors, 'collector goes', 'collectors go')} back</li>
           {rollbackFacts(answer).map(([about, words]) => (
             <li key={`${about} ${words}`}>
               {about}: {words}
