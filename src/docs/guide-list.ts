@@ -59,6 +59,7 @@ export const guideGroups: readonly { readonly title: string; readonly guides: re
       { name: 'config-reference', answers: 'What does each key of the config mean?' },
       { name: 'commands', answers: 'Which commands are there?' },
       { name: 'http-api', answers: 'What does the daemon serve?' },
+      { name: 'events', answers: 'Which events do the history, the audit and the log have?' },
       { name: 'metrics', answers: 'Which metrics are there?' },
     ],
   },

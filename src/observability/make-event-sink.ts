@@ -28,7 +28,10 @@ const eventLevels: Readonly<Partial<Record<RolloutEventName, LogLevel>>> = {
 };
 
 /** Projects events to log and metrics. Never throws: a full disk must not stop an upgrade. */
-export function makeEventSink(parts: { readonly logger: Logger; readonly metrics: Metrics }): EventSink {
+export function makeEventSink(parts: {
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, 'countEvent' | 'countNote'>;
+}): EventSink {
   const { logger, metrics } = parts;
   const project = (projection: () => void) => {
     try {

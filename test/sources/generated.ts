@@ -3,6 +3,7 @@ import { alertsGuide } from './alerts-reference.ts';
 import { commandsReference } from './commands-reference.ts';
 import { configReference } from './config-reference.ts';
 import { textOf } from './documents.ts';
+import { eventsReference } from './events-reference.ts';
 import { httpReference } from './http-reference.ts';
 import { configJsonSchema } from './json-schema.ts';
 import { metricsReference } from './metrics-reference.ts';
@@ -18,6 +19,7 @@ export async function generatedFiles(): Promise<readonly { readonly path: string
     },
     guideWithPart('commands', commandsReference()),
     guideWithPart('config-reference', configReference()),
+    guideWithPart('events', eventsReference()),
     guideWithPart('http-api', httpReference()),
     guideWithPart('metrics', metricsReference(await exposeEverything())),
   ];

@@ -43,6 +43,12 @@ export function makeAccess(parts: { readonly callers: Callers; readonly clock: C
 /** Reads that cost as much as a scan of the service or of Redis. Only those who may run the verb may preview it. */
 const costlyReads: readonly string[] = ['previewStart'];
 
+/** Whether a viewer may not send this request. @param name of the operation; empty for other paths */
+export function needsOperator({ method, name }: { readonly method: string; readonly name: string }): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return !isRead || costlyReads.includes(name);
+}
+
 function roleRefusal(
   { method, path, operation }: HttpRequest,
   { name, role }: Caller,
@@ -53,8 +59,7 @@ function roleRefusal(
     if (path === '/metrics' || isOpenPath(path)) return undefined;
     return faultAnswer('forbidden', `${who} has the role metrics, which may read /metrics alone`);
   }
-  const isRead = method === 'GET' || method === 'HEAD';
-  if (isRead && !costlyReads.includes(operation?.name ?? '')) return undefined;
+  if (!needsOperator({ method, name: operation?.name ?? '' })) return undefined;
   return faultAnswer('forbidden', `${who} is a viewer and may change nothing; an operator can do this`);
 }
 

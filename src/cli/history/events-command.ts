@@ -30,7 +30,7 @@ export async function eventsCommand(
 }
 
 /** One line for each event: when, what, which collector, the actor unless it is the daemon, and why. */
-function renderEvents(events: readonly RolloutEventBody[], now: EpochMs): string {
+export function renderEvents(events: readonly RolloutEventBody[], now: EpochMs): string {
   if (events.length === 0) return 'no events match';
   const width = Math.max(...events.map(({ event }) => event.length));
   return events
