@@ -6,6 +6,7 @@ import { textOf } from './documents.ts';
 import { httpReference } from './http-reference.ts';
 import { configJsonSchema } from './json-schema.ts';
 import { metricsReference } from './metrics-reference.ts';
+import { noticeSamples } from './notice-samples.ts';
 
 /** Committed files which the code gives, wholly or between two marks, with the text that they have to have. */
 export async function generatedFiles(): Promise<readonly { readonly path: string; readonly text: string }[]> {
@@ -20,6 +21,7 @@ export async function generatedFiles(): Promise<readonly { readonly path: string
     guideWithPart('config-reference', configReference()),
     guideWithPart('http-api', httpReference()),
     guideWithPart('metrics', metricsReference(await exposeEverything())),
+    guideWithPart('notifications', noticeSamples()),
   ];
 }
 
