@@ -508,6 +508,11 @@ const plants = {
     needs: ['notices'],
     outbox: (outbox) => ({ ...outbox, read: async (of) => (await outbox.read(of)).toReversed() }),
   },
+  threadsUnsaved: {
+    firstSeed: 3,
+    needs: ['notices'],
+    outbox: (outbox) => ({ ...outbox, saveThread: async () => undefined }),
+  },
   noticesLost: {
     firstSeed: 3,
     needs: ['notices'],

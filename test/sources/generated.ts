@@ -7,6 +7,7 @@ import { eventsReference } from './events-reference.ts';
 import { httpReference } from './http-reference.ts';
 import { configJsonSchema } from './json-schema.ts';
 import { metricsReference } from './metrics-reference.ts';
+import { noticeSamples } from './notice-samples.ts';
 
 /** Committed files which the code gives, wholly or between two marks, with the text that they have to have. */
 export async function generatedFiles(): Promise<readonly { readonly path: string; readonly text: string }[]> {
@@ -22,6 +23,7 @@ export async function generatedFiles(): Promise<readonly { readonly path: string
     guideWithPart('events', eventsReference()),
     guideWithPart('http-api', httpReference()),
     guideWithPart('metrics', metricsReference(await exposeEverything())),
+    guideWithPart('notifications', noticeSamples()),
   ];
 }
 

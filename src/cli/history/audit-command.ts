@@ -26,7 +26,7 @@ export async function auditCommand(options: AuditOptions, output: ConsoleOutput)
 }
 
 /** A line each: when, who, what, and why. */
-function renderAudit(entries: readonly AuditEntry[], now: EpochMs): string {
+export function renderAudit(entries: readonly AuditEntry[], now: EpochMs): string {
   if (entries.length === 0) return 'no audit entries';
   const byWidth = Math.max(...entries.map(({ by }) => toPrintable(by).length));
   const eventWidth = Math.max(...entries.map(({ event }) => event.length));

@@ -23,7 +23,7 @@ export async function notifyTestCommand(
   const stop = stopSignal();
   const results: Array<{ readonly receiver: string } & SendResult> = [];
   for (const receiver of chosen(config.notify, name)) {
-    const result = await send(receiver, testNotice(clock.now()), stop);
+    const result = await send(receiver, testNotice(clock.now()), null, stop);
     results.push({ receiver: receiver.name, ...result });
     if (!options.json) output.out.write(`${toPrintable(`${receiver.name}: ${resultText(result)}`)}\n`);
   }

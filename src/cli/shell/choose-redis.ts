@@ -68,6 +68,7 @@ function secretsOfPlace(place: ReceiverPlace): readonly string[] {
   };
   switch (place.kind) {
     case 'slack':
+      return 'token' in place ? [place.token.reveal()] : ofUrl(place.url.reveal());
     case 'teams':
       return ofUrl(place.url.reveal());
     case 'webhook':

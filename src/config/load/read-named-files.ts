@@ -30,6 +30,7 @@ const places: readonly FilePlace[] = [
 /** Secrets of each receiver. */
 const receiverPlaces: readonly FilePlace[] = [
   { path: ['slack', 'urlFile'], unfit: [unprintable, noHttpUrl] },
+  { path: ['slack', 'tokenFile'], unfit: [unprintable] },
   { path: ['teams', 'urlFile'], unfit: [unprintable, noHttpUrl] },
   { path: ['webhook', 'urlFile'], unfit: [unprintable, noHttpUrl] },
   { path: ['webhook', 'secretFile'], unfit: [unprintable, guessable] },

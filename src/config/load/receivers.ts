@@ -28,7 +28,12 @@ function placeOf(
   { slack, teams, pagerDuty, email, webhook }: NotifyEntry,
   secret: ReadSecret,
 ): ReceiverPlace {
-  if (slack !== undefined) return { kind: 'slack', url: secret(slack.url, 'slack', 'urlFile') };
+  if (slack !== undefined) {
+    const { channel, apiUrl } = slack;
+    return channel === undefined
+      ? { kind: 'slack', url: secret(slack.url, 'slack', 'urlFile') }
+      : { kind: 'slack', apiUrl, channel, token: secret(slack.token, 'slack', 'tokenFile') };
+  }
   if (teams !== undefined) return { kind: 'teams', url: secret(teams.url, 'teams', 'urlFile') };
   if (pagerDuty !== undefined) {
     const { url, routingKey } = pagerDuty;

@@ -30,9 +30,41 @@ const secretUrl = {
 };
 
 const Slack = z
-  .strictObject(secretUrl)
-  .check(oneOf(['url', 'urlFile']))
-  .describe('An incoming webhook of Slack, or of a chat that takes the same, such as Mattermost.');
+  .strictObject({
+    ...secretUrl,
+    token: secretText(unprintable)
+      .exactOptional()
+      .describe(
+        'The token of a Slack app with the scope chat:write. With it, the messages about an incident are one thread.',
+      ),
+    tokenFile: secretFile('the token', 'token'),
+    channel: z
+      .string()
+      .regex(/^[CGD][A-Z0-9]{1,40}$/, 'must be the id of a channel, such as C0123456789')
+      .exactOptional()
+      .describe(
+        'The id of the channel, such as C0123456789; only with a token. The app must be a member of it.',
+      ),
+    apiUrl: z
+      .string()
+      .max(2_000)
+      .regex(
+        /^https?:\/\/[^\s/@?#]+(?:\/[^\s?#]*[^\s?#/])?$/i,
+        'must be an address such as https://slack.com/api',
+      )
+      .default('https://slack.com/api')
+      .describe('The address of the API of Slack; only used with a token.'),
+  })
+  .check(oneOf(['url', 'urlFile', 'token', 'tokenFile']))
+  .check(
+    wholeCheck(({ token, tokenFile, channel }, report) => {
+      const hasToken = token !== undefined || tokenFile !== undefined;
+      if (hasToken !== (channel !== undefined)) report('needs both a token and a channel, or none of them');
+    }),
+  )
+  .describe(
+    'An incoming webhook of Slack, or of a chat that takes the same, such as Mattermost; or the API of Slack, by a token and a channel.',
+  );
 
 const Teams = z
   .strictObject(secretUrl)

@@ -126,6 +126,9 @@ const hiddenUrl = 'https://***';
 function effectivePlace(place: ReceiverPlace): object {
   switch (place.kind) {
     case 'slack':
+      return 'token' in place
+        ? { token: String(place.token), channel: place.channel, apiUrl: place.apiUrl }
+        : { url: hiddenUrl };
     case 'teams':
       return { url: hiddenUrl };
     case 'pagerDuty':

@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../../base/loopback.ts';
 import { unlessRefused } from '../../base/node-errors.ts';
 import { hiddenKeyLengthMin } from '../../base/secret.ts';
 import { isSearchGate } from '../../rollout/model/policy.ts';
-import type { Receiver } from '../../rollout/model/receiver.ts';
+import type { MailPlace, Receiver, ReceiverPlace } from '../../rollout/model/receiver.ts';
 import { accountConfigsOf } from '../account-configs.ts';
 import type { Config, RedisConfig, ServiceConfig } from '../config.ts';
 
@@ -54,8 +54,12 @@ function receiverRisk({ name, place }: Receiver): readonly string[] {
     const isOpen = place.tls === 'none' && place.login !== null && !isLoopbackHost(place.host);
     return isOpen ? [`the mail password of receiver ${name} is sent without TLS; set tls: starttls`] : [];
   }
-  const url = place.kind === 'pagerDuty' ? place.url : place.url.reveal();
-  return isReadOnTheWay(url) ? [`messages to receiver ${name} go without TLS; write https://`] : [];
+  return isReadOnTheWay(urlOf(place)) ? [`messages to receiver ${name} go without TLS; write https://`] : [];
+}
+
+function urlOf(place: Exclude<ReceiverPlace, MailPlace>): string {
+  if (place.kind === 'pagerDuty') return place.url;
+  return 'token' in place ? place.apiUrl : place.url.reveal();
 }
 
 function isReadOnTheWay(url: string): boolean {

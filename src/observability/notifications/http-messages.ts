@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { EpochMs } from '../../base/time.ts';
-import type { ReceiverPlace } from '../../rollout/model/receiver.ts';
+import type { MailPlace, ReceiverPlace, SlackChannel } from '../../rollout/model/receiver.ts';
 import { slackMessage } from './slack-message.ts';
 import { teamsCard } from './teams-card.ts';
 import { linksOf, type WrittenNotice } from './written-notice.ts';
@@ -12,7 +12,8 @@ export interface HttpMessage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-type HttpPlace = Exclude<ReceiverPlace, { kind: 'email' }>;
+/** What takes each message by one POST whose status tells the outcome. */
+type HttpPlace = Exclude<ReceiverPlace, MailPlace | SlackChannel>;
 
 /** Formats a message for its receiver. */
 export function httpMessage(place: HttpPlace, written: WrittenNotice, now: EpochMs): HttpMessage {

@@ -6,24 +6,29 @@ import { requestOnce } from '../../http/request-once.ts';
 import type { SendNotice, SendResult } from '../../orchestrator/ports/notifications.ts';
 import { type HttpMessage, httpMessage } from './http-messages.ts';
 import { sendMail } from './send-mail.ts';
+import { type Posted, sendToSlack } from './send-to-slack.ts';
+import { slackMessage } from './slack-message.ts';
 import { type NoticeOrigin, writeNotice } from './written-notice.ts';
 
 // Chat services answer within a second. A firewall that drops packets never does.
 const withinMs: DurationMs = 15_000;
 
-// Only the status of the response matters.
+// Of most responses only the status matters. One of Slack repeats the message.
 const bodyBytesMax = 1_000_000;
 
 /** Makes the sender for all kinds of receivers. It follows no redirects, so that nothing goes to another host (P12). */
 export function makeSendNotice(origin: NoticeOrigin & { readonly clock: Clock }): SendNotice {
-  return async ({ place }, notice, signal) => {
+  return async ({ place }, notice, thread, signal) => {
     const written = writeNotice(notice, origin);
     if (place.kind === 'email') return sendMail(place, written, withinMs, signal);
-    return post(httpMessage(place, written, origin.clock.now()), signal);
+    if ('token' in place)
+      return sendToSlack(place, slackMessage(written), thread, (message) => post(message, signal));
+    const { result } = await post(httpMessage(place, written, origin.clock.now()), signal);
+    return result;
   };
 }
 
-async function post({ url, body, headers }: HttpMessage, signal: AbortSignal): Promise<SendResult> {
+async function post({ url, body, headers }: HttpMessage, signal: AbortSignal): Promise<Posted> {
   const ours = { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'upwave' };
   try {
     const answer = await requestOnce(
@@ -31,10 +36,10 @@ async function post({ url, body, headers }: HttpMessage, signal: AbortSignal): P
       { totalMs: withinMs, bodyBytesMax },
       signal,
     );
-    return resultOf(answer.status, answer.headers['retry-after']);
+    return { result: resultOf(answer.status, answer.headers['retry-after']), body: answer.body };
   } catch (error) {
     if (!(error instanceof HttpFault)) throw error;
-    return { kind: 'failed', reason: faultText(error) };
+    return { result: { kind: 'failed', reason: faultText(error) }, body: '' };
   }
 }
 

@@ -49,7 +49,9 @@ export async function deliverNext(
       return { job: 'comeBack', at: now };
     case 'send': {
       const { notice } = next.waiting;
-      const result = await parts.send(receiver, notice, signal);
+      const hasThread = notice.phase !== 'once';
+      const thread = hasThread ? await outbox.readThread(name, notice.incident) : null;
+      const result = await parts.send(receiver, notice, thread, signal);
       if (signal.aborted && result.kind === 'failed') return { job: 'comeBack', at: clock.now() };
       if (result.kind === 'failed') return await retryLater(parts, name, failure, result);
       if (failure !== undefined) {
@@ -58,6 +60,8 @@ export async function deliverNext(
       }
       if (result.kind === 'refused') await drop(parts, name, next.waiting, result.reason);
       else {
+        // Before the message is removed: until then, a crash only sends it again.
+        if (hasThread && result.thread) await outbox.saveThread(name, notice.incident, result.thread);
         await outbox.remove(next.waiting);
         const { policy, id } = notice;
         sink.note({ event: 'notification.sent', receiver: name, policy, notice: id });

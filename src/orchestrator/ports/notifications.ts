@@ -30,6 +30,12 @@ export interface WaitingNotice {
   readonly entry: string;
 }
 
+/** The first message of an incident in a chat, to which the others are added. */
+export interface NoticeThread {
+  readonly channel: string;
+  readonly message: string;
+}
+
 /** Why and since when a receiver fails. */
 export interface ReceiverFailure {
   /** Failures in a row. */
@@ -60,6 +66,9 @@ export interface Outbox {
   remove(waiting: WaitingNotice): Promise<void>;
   /** Failures by receiver. */
   readFailures(): Promise<ReadonlyMap<string, ReceiverFailure>>;
+  /** @returns null where no message of the incident is known, or its record expired */
+  readThread(receiver: string, incident: string): Promise<NoticeThread | null>;
+  saveThread(receiver: string, incident: string, thread: NoticeThread): Promise<void>;
   /** @param failure null: the receiver works again */
   saveFailure(receiver: string, failure: ReceiverFailure | null): Promise<void>;
 }
@@ -71,11 +80,20 @@ export interface NoticeQueue {
 
 /** The result of sending one message. No reason contains a secret (P12). */
 export type SendResult =
-  | { readonly kind: 'sent' }
+  /** `thread`: the message began it; absent for a message in a known thread, and where a chat has no threads. */
+  | { readonly kind: 'sent'; readonly thread?: NoticeThread }
   /** A retry may succeed. */
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs?: DurationMs }
   /** No retry of this message can succeed. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Sends one message to one receiver, within a bounded time. */
-export type SendNotice = (receiver: Receiver, notice: Notice, signal: AbortSignal) => Promise<SendResult>;
+/**
+ * Sends one message to one receiver, within a bounded time.
+ * @param thread of the message's incident; null: none is known
+ */
+export type SendNotice = (
+  receiver: Receiver,
+  notice: Notice,
+  thread: NoticeThread | null,
+  signal: AbortSignal,
+) => Promise<SendResult>;

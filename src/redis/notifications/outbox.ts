@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { hashHex } from '../../base/hash.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type {
   Announced,
+  NoticeThread,
   Outbox,
   ReceiverFailure,
   Remembered,
@@ -49,6 +51,14 @@ const failure = z.object({
   retryAt: z.number(),
 }) satisfies z.ZodType<ReceiverFailure>;
 
+const noticeThread = z.object({
+  channel: z.string(),
+  message: z.string(),
+}) satisfies z.ZodType<NoticeThread>;
+
+// An incident that lasts longer begins a new thread with its end.
+const threadKeptSeconds = 30 * 86_400;
+
 // Names of rollouts and policies contain no colon.
 const ofPolicy = 'policy:';
 const sinceField = 'since:';
@@ -63,6 +73,9 @@ export function makeRedisOutbox(redis: {
   const base = `${keyPrefix}:{notify}`;
   const keys = { announced: `${base}:announced`, outbox: `${base}:outbox` };
   const failuresKey = `${base}:failures`;
+  // A hash, because labels of strata are untrusted and may be long.
+  const threadKey = (receiver: string, incident: string) =>
+    `${base}:thread:${hashHex(`${receiver}\n${incident}`, 32)}`;
   const readMessages = async () =>
     (await commands.lrange(keys.outbox, 0, -1)).flatMap((entry) => {
       const read = broken.read(() => decodeRecord(message, 'a message that waits', entry));
@@ -99,6 +112,14 @@ export function makeRedisOutbox(redis: {
     receivers: async () => new Set((await readMessages()).map(({ receiver }) => receiver)),
     remove: async ({ entry }) => {
       await commands.lrem(keys.outbox, 1, entry);
+    },
+    readThread: async (receiver, incident) => {
+      const text = await commands.get(threadKey(receiver, incident));
+      if (text === null) return null;
+      return broken.read(() => decodeRecord(noticeThread, 'the thread of an incident', text)) ?? null;
+    },
+    saveThread: async (receiver, incident, thread) => {
+      await commands.set(threadKey(receiver, incident), JSON.stringify(thread), 'EX', threadKeptSeconds);
     },
     readFailures: async () => {
       const fields = await commands.hgetall(failuresKey);

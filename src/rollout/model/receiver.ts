@@ -17,10 +17,19 @@ export interface Receiver {
 /** The address of the receiver. A URL with a secret path is a secret itself (P12). */
 export type ReceiverPlace =
   | { readonly kind: 'slack' | 'teams'; readonly url: Secret }
+  | SlackChannel
   | { readonly kind: 'pagerDuty'; readonly url: string; readonly routingKey: Secret }
   /** `secret` signs each message. */
   | { readonly kind: 'webhook'; readonly url: Secret; readonly secret: Secret }
   | MailPlace;
+
+/** A channel of Slack that is reached through its API, which knows threads. */
+export interface SlackChannel {
+  readonly kind: 'slack';
+  readonly apiUrl: string;
+  readonly token: Secret;
+  readonly channel: string;
+}
 
 export interface MailPlace {
   readonly kind: 'email';

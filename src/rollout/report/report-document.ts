@@ -1,6 +1,7 @@
 import { sumOf } from '../../base/grouping.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import { utc } from '../../base/time-zone.ts';
+import { reservedNames } from '../../base/vocabulary.ts';
 import type { RolloutNight } from '../../contract/admin/night.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
@@ -38,7 +39,17 @@ export type Block =
       readonly kind: 'table';
       readonly columns: readonly string[];
       readonly rows: ReadonlyArray<readonly string[]>;
+      readonly fold: TableFold;
     };
+
+/** HTML folds a table that is longer than a screen, under the number of its rows and this word. */
+export interface TableFold {
+  readonly name: string;
+  readonly rowsMax: number;
+}
+
+// With the heading and a summary around it, about a screen.
+const usualFold: TableFold = { name: 'rows', rowsMax: 20 };
 
 export interface ReportDocument {
   readonly title: string;
@@ -53,6 +64,7 @@ export function reportDocument(input: ReportInput): ReportDocument {
     title: `${what} ${status.id}: ${stateText(status.state)}`,
     blocks: [
       ...summary(input),
+      ...people(input),
       ...waves(input),
       ...failures(input),
       ...strata(input),
@@ -63,7 +75,8 @@ export function reportDocument(input: ReportInput): ReportDocument {
 }
 
 function summary({ status, figures: { all }, madeAt, installation }: ReportInput): readonly Block[] {
-  const { planned, endedAt, createdAt } = status;
+  const { planned, endedAt, createdAt, sharedAttribute: shared } = status;
+  const [cause] = status.causes.find(({ of }) => of === 'failed')?.causes ?? [];
   const running = endedAt === null ? 'still running' : instant(endedAt);
   const facts: ReadonlyArray<readonly [string, string]> = [
     ...(installation === undefined ? [] : [['installation', installation] as const]),
@@ -78,6 +91,8 @@ function summary({ status, figures: { all }, madeAt, installation }: ReportInput
     ['took', formatDuration((endedAt ?? madeAt) - createdAt)],
     ['outcome', `${stateText(status.state)}${status.reason === '' ? '' : `: ${status.reason}`}`],
     ['collectors', `${planned} planned, ${all.ends.succeeded} succeeded, ${failed(all)} failed`],
+    ...(cause === undefined ? [] : [['main cause', `${cause.count} failed: ${cause.text}`] as const]),
+    ...(shared === null ? [] : [['in common', sharedAttributeText(shared)] as const]),
     ['one upgrade', durationText(all)],
     ['report made', instant(madeAt)],
   ];
@@ -174,7 +189,7 @@ function failures({ status }: ReportInput): readonly Block[] {
   return [
     headingBlock('Failures by cause'),
     ...(shared === null ? [] : [textBlock(`In common: ${sharedAttributeText(shared)}.`)]),
-    tableBlock(['', 'collectors', 'cause', 'strata', 'such as'], rows),
+    tableBlock(['outcome', 'collectors', 'cause', 'strata', 'such as'], rows),
   ];
 }
 
@@ -190,11 +205,28 @@ function strata({ figures, groups, status }: ReportInput): readonly Block[] {
   const held = status.strata.held.map(({ label, reason, by, at }) => [label, instant(at), by, reason]);
   return [
     headingBlock('Strata'),
-    tableBlock(['stratum', 'planned', 'succeeded', 'failed', 'withdrawn', 'one upgrade'], rows),
+    tableBlock(['stratum', 'planned', 'succeeded', 'failed', 'withdrawn', 'one upgrade'], rows, 'strata'),
     ...(held.length === 0
       ? []
       : [headingBlock('Held strata'), tableBlock(['stratum', 'since', 'by', 'reason'], held)]),
   ];
+}
+
+/** What operators did to the whole rollout: approvals, pauses, resumes, the end. */
+function people({ events }: ReportInput): readonly Block[] {
+  const rows = events
+    .filter(({ event, by }) => !event.startsWith('upgrade.') && isPerson(by, event))
+    .map(({ at, event, by, wave, reason }) => {
+      const what = stateText(event.slice(event.indexOf('.') + 1));
+      return [instant(at), by, wave === undefined ? what : `${what}: wave ${wave}`, reason];
+    });
+  if (rows.length === 0) return [headingBlock('People'), textBlock('No operator acted.')];
+  return [headingBlock('People'), tableBlock(['when', 'who', 'what', 'reason'], rows, 'actions')];
+}
+
+function isPerson(by: string, event: RolloutEvent['event']): boolean {
+  const isDaemonStart = event === 'rollout.planned' && by === 'start';
+  return !reservedNames.includes(by) && !isDaemonStart;
 }
 
 /** The events of the rollout itself and all actions of operators. */
@@ -205,7 +237,7 @@ function actions({ events }: ReportInput): readonly Block[] {
       const subject = collectorName ?? (wave === undefined ? '' : `wave ${wave}`);
       return [instant(at), by, event, subject, reason];
     });
-  return [headingBlock('Who did what'), tableBlock(['when', 'by', 'event', 'about', 'reason'], rows)];
+  return [headingBlock('Events'), tableBlock(['when', 'by', 'event', 'about', 'reason'], rows, 'events')];
 }
 
 function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): readonly Block[] {
@@ -230,10 +262,17 @@ function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): 
   const more = missedTotal - missed.length;
   return [
     headingBlock('Left behind'),
-    ...(stays.length === 0 ? [] : [tableBlock(['', 'collectors', 'reason', 'such as'], stays)]),
+    ...(stays.length === 0 ? [] : [tableBlock(['why', 'collectors', 'reason', 'such as'], stays)]),
     ...(rows.length === 0
       ? [textBlock('Every planned collector was upgraded.')]
-      : [tableBlock(['id', 'collector', 'build before', 'wave', 'state', 'at', 'reason'], rows)]),
+      : [
+          tableBlock(
+            ['id', 'collector', 'build before', 'wave', 'state', 'at', 'reason'],
+            rows,
+            // They are for looking one up, and the causes stand above.
+            { name: 'collectors', rowsMax: 5 },
+          ),
+        ]),
     ...(more === 0
       ? []
       : [
@@ -277,6 +316,16 @@ export function utcText(at: EpochMs): string {
 
 const utcClock = { words: utcText, localOf: utc.localOf };
 
-export function tableBlock(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): Block {
-  return { kind: 'table', columns, rows };
+/** @param fold a word for the rows, or when they are folded, too */
+export function tableBlock(
+  columns: readonly string[],
+  rows: ReadonlyArray<readonly string[]>,
+  fold: string | TableFold = usualFold,
+): Block {
+  return {
+    kind: 'table',
+    columns,
+    rows,
+    fold: typeof fold === 'string' ? { ...usualFold, name: fold } : fold,
+  };
 }

@@ -11,14 +11,25 @@ export function writeReport(report: ReportDocument, format: ReportFormat): strin
   return format === 'html' ? writeHtml(report) : writeMarkdown(report);
 }
 
+type Table = Extract<Block, { readonly kind: 'table' }>;
+
 const style = `${chartStyle}
-body { margin: 2rem auto; max-width: 1000px; padding: 0 1rem; color: var(--text); background: var(--card) }
-h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2rem }
-.scroll { overflow-x: auto } table { border-collapse: collapse; width: 100% }
+body { margin: 0 auto; max-width: 74rem; padding: 1rem 1.25rem 3rem; color: var(--text); background: var(--ground); overflow-wrap: anywhere }
+h1 { font-size: 1.35rem; letter-spacing: -0.02em } h2 { font-size: 1.1rem; margin: 0 0 .7rem }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; padding: 1.1rem 1.25rem; margin: 1rem 0 }
+.scroll { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid var(--line) }
+th { color: var(--quiet); font-weight: 600; white-space: nowrap } tr:last-child > * { border-bottom: 0 }
+summary { cursor: pointer; color: var(--accent) } details + p, p + details { margin-top: .5rem }
 .night, .stacked, .trend { margin: .5rem 0 1rem }
 .trend { width: 20rem; height: 4rem }
-@media print { :root { color-scheme: light } body { margin: 0; max-width: none } }
+/* On paper nothing can be opened. */
+@media print {
+  :root { color-scheme: light } body { max-width: none; padding: 0; background: none }
+  .card { border: 0; padding: 0 } summary { color: inherit }
+  details::details-content { content-visibility: visible; display: block; block-size: auto }
+  tr { break-inside: avoid }
+}
 `;
 
 /** A self-contained file, without scripts, links or fonts. */
@@ -34,10 +45,23 @@ function writeHtml({ title, blocks }: ReportDocument): string {
 </head>
 <body>
 <h1>${escapeText(title)}</h1>
-${blocks.map(htmlOf).join('\n')}
+${cardsOf(blocks)
+  .map((card) => `<section class="card">\n${card.map(htmlOf).join('\n')}\n</section>`)
+  .join('\n')}
 </body>
 </html>
 `;
+}
+
+/** A card for each heading, and one for what comes before the first. */
+function cardsOf(blocks: readonly Block[]): ReadonlyArray<readonly Block[]> {
+  const cards: Block[][] = [];
+  for (const block of blocks) {
+    const card = cards.at(-1);
+    if (card === undefined || block.kind === 'heading') cards.push([block]);
+    else card.push(block);
+  }
+  return cards;
 }
 
 function htmlOf(block: Block): string {
@@ -48,18 +72,27 @@ function htmlOf(block: Block): string {
       return `<p>${escapeText(block.text)}</p>`;
     case 'chart':
       return elementOf(block.chart);
-    case 'table': {
-      const cells = (tag: 'th' | 'td', row: readonly string[]) =>
-        `<tr>${row.map((cell) => `<${tag}>${escapeText(cell)}</${tag}>`).join('')}</tr>`;
-      const head = block.columns.every((column) => column === '')
-        ? ''
-        : `<thead>${cells('th', block.columns)}</thead>`;
-      const rows = block.rows.map((row) => cells('td', row)).join('\n');
-      return `<div class="scroll"><table>${head}<tbody>${rows}</tbody></table></div>`;
-    }
+    case 'table':
+      return foldedHtml(block);
     default:
       return block satisfies never;
   }
+}
+
+function foldedHtml(table: Table): string {
+  const { rows, fold } = table;
+  const html = tableHtml(table);
+  if (rows.length <= fold.rowsMax) return html;
+  return `<details><summary>${rows.length} ${escapeText(fold.name)}</summary>\n${html}</details>`;
+}
+
+function tableHtml({ columns, rows }: Table): string {
+  const isPairs = columns.every((column) => column === '');
+  const row = (cells: readonly string[], tagOf: (index: number) => 'th' | 'td') =>
+    `<tr>${cells.map((cell, index) => `<${tagOf(index)}>${escapeText(cell)}</${tagOf(index)}>`).join('')}</tr>`;
+  const head = isPairs ? '' : `<thead>${row(columns, () => 'th')}</thead>`;
+  const body = rows.map((cells) => row(cells, (index) => (isPairs && index === 0 ? 'th' : 'td')));
+  return `<div class="scroll"><table>${head}<tbody>${body.join('\n')}</tbody></table></div>`;
 }
 
 function elementOf({ tag, attributes, children }: ChartElement): string {

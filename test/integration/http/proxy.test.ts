@@ -268,11 +268,11 @@ describe('a request through a proxy', () => {
       details: { event: 'started', startedBy: 'root', waves: 3 },
     };
     vi.stubEnv('HTTP_PROXY', proxy.url);
-    expect(await send(receiver, notice, AbortSignal.timeout(5_000))).toEqual({ kind: 'sent' });
+    expect(await send(receiver, notice, null, AbortSignal.timeout(5_000))).toEqual({ kind: 'sent' });
     expect(seen).toEqual(['/hook']);
     const gone = `http://127.0.0.1:${await findFreePort()}`;
     vi.stubEnv('HTTP_PROXY', gone);
-    expect(await send(receiver, notice, AbortSignal.timeout(5_000))).toEqual({
+    expect(await send(receiver, notice, null, AbortSignal.timeout(5_000))).toEqual({
       kind: 'failed',
       reason: `the proxy ${gone} did not answer (ECONNREFUSED)`,
     });

@@ -1,20 +1,15 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
-import { makeSendNotice } from '../../../src/observability/notifications/send-notice.ts';
-import { type DeliverParts, deliverNext } from '../../../src/orchestrator/notify/deliver.ts';
-import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { Outbox } from '../../../src/orchestrator/ports/notifications.ts';
-import { makeNoticeQueue, startNoticeWorker } from '../../../src/queue/notice-delivery.ts';
-import { makeQueueNames } from '../../../src/queue/queue-names.ts';
 import { makeRedisOutbox } from '../../../src/redis/notifications/outbox.ts';
 import { makeBrokenRecords } from '../../../src/redis/schema/unreadable-records.ts';
 import type { Notice } from '../../../src/rollout/model/notice.ts';
-import type { Receiver } from '../../../src/rollout/model/receiver.ts';
 import { startedAt } from '../../support/builders.ts';
 import { ending } from '../../support/ending.ts';
 import { startFakeReceiver } from '../../support/network/fake-receivers.ts';
 import type { SeenRequest } from '../../support/network/scripted-server.ts';
 import { useRedis } from '../../support/redis/redis.ts';
+import { type DeliveryOptions, startDelivery } from '../../support/start-delivery.ts';
 import { until } from '../../support/until.ts';
 
 const redis = useRedis();
@@ -27,41 +22,12 @@ const aNotice = (id: string): Notice => ({
 });
 const idOf = ({ text }: SeenRequest) => (JSON.parse(text) as { id: string }).id;
 
-/** An outbox with messages for one receiver, and workers on it as daemons have them. */
-async function aDelivery(
-  url: string,
-  ids: readonly string[],
-  { workers = 1, spoil = (outbox: Outbox) => outbox } = {},
-) {
-  const { keyPrefix } = redis.config();
-  const { commands } = redis.connect();
-  const outbox = makeRedisOutbox({ commands, keyPrefix, broken: makeBrokenRecords(() => undefined) });
-  const place = { kind: 'webhook', url: new Secret(url), secret: new Secret('signs') } as const;
-  const receiver: Receiver = { name: 'hook', events: ['started'], policies: ['*'], quiet: null, place };
-  const notes: DaemonNote[] = [];
-  const sink = { report: () => undefined, note: (note: DaemonNote) => void notes.push(note) };
-  const send = makeSendNotice({ installation: undefined, publicUrl: undefined, clock });
-  const parts: DeliverParts = { outbox: spoil(outbox), send, receivers: () => [receiver], clock, sink };
-  const names = makeQueueNames(keyPrefix);
-  const onError = () => undefined;
-  const connection = redis.connect().client;
-  const queue = makeNoticeQueue(connection, names, onError);
-  const running = Array.from({ length: workers }, () =>
-    startNoticeWorker({
-      ...{ connection, names, onError },
-      deliver: (name, signal) => deliverNext(parts, name, signal),
-      onDeliverError: (error) => sink.note({ event: 'backgroundTask.failed', backgroundTask: '', error }),
-    }),
-  );
-  onTestFinished(async () => {
-    await Promise.all([...running.map((worker) => worker.close(0)), queue.close()]);
-  });
-  const messages = ids.map((id) => ({ receiver: 'hook', notice: aNotice(id) }));
-  await outbox.write({ policy: 'production', announced }, null, messages);
-  await queue.wake(['hook', 'hook']);
-  const drained = () => until('an empty outbox', async () => (await outbox.receivers()).size === 0);
-  return { outbox, queue, notes, drained };
-}
+const aHook = (url: string) => () =>
+  ({ kind: 'webhook', url: new Secret(url), secret: new Secret('signs') }) as const;
+
+/** A delivery of started rollouts to a webhook. */
+const aDelivery = (url: string, ids: readonly string[], options?: DeliveryOptions) =>
+  startDelivery(redis, aHook(url), ids.map(aNotice), options);
 
 describe('the outbox of notifications', () => {
   it('delivers each message once and in order with several daemons, and retries before the next message', async () => {

@@ -6,8 +6,12 @@ import type { Verdicts } from './verdicts.ts';
 export interface NoticeJudge {
   /** The outbox has stored it. */
   announced(notice: Notice): void;
-  /** The receiver has got it. @param entry of the outbox; a crash before its removal brings the same one again */
-  received(notice: Notice, entry: string): void;
+  /**
+   * The receiver has got it.
+   * @param entry of the outbox; a crash before its removal brings the same one again
+   * @param thread of the chat in which it stands
+   */
+  received(notice: Notice, entry: string, thread: string): void;
   /** The outbox lost what was written last, or all: that may be announced again. */
   forgotten(): void;
   /**
@@ -29,6 +33,8 @@ export function makeNoticeJudge({
   let forgets = 0;
   const received = new Map<string, { readonly entry: string; readonly forgets: number }>();
   let last = { at: Number.NEGATIVE_INFINITY, index: 0, forgets: 0 };
+  /** Threads in which the beginning of an incident stands. */
+  let begun = new Map<string, ReadonlySet<string>>();
   /** The last word of each incident that arrived, and each single notice. */
   const arrived = new Map<string, Notice['phase']>();
   const check = (holds: boolean, words: string) => verdicts.check('notices', holds, words);
@@ -43,13 +49,17 @@ export function makeNoticeJudge({
         check(raised.delete(incident) || forgets > 0, `${incident} is over and was not raised`);
       }
     },
-    received: ({ id, incident, phase }, entry) => {
+    received: ({ id, incident, phase }, entry, thread) => {
       const before = received.get(id);
       check(
         before === undefined || before.entry === entry || before.forgets < forgets,
         `${id} was received as two messages`,
       );
       received.set(id, { entry, forgets });
+      const threads = begun.get(incident) ?? new Set();
+      if (phase === 'raised') begun.set(incident, new Set([...threads, thread]));
+      else
+        check(threads.size === 0 || threads.has(thread), `${id} stands in another thread than its beginning`);
       const [at = 0, index = 0] = entry.split('/').map(Number);
       // One that comes again is known to its receiver, wherever it stands.
       check(
@@ -65,6 +75,7 @@ export function makeNoticeJudge({
     forgotten: () => {
       ids = new Set();
       raised = new Set();
+      begun = new Map();
       forgets += 1;
     },
     atRest: (isTold) => {

@@ -94,17 +94,23 @@ export function makeNoticeModel(
       read: (receiver) => call('read', () => outbox.read(receiver)),
       receivers: () => call('receivers', () => outbox.receivers()),
       remove: (each) => call('remove', () => outbox.remove(each)),
+      // Without a point of the night: integration tests end daemons between sending and storing.
+      readThread: (receiver, incident) => outbox.readThread(receiver, incident),
+      saveThread: (receiver, incident, thread) => outbox.saveThread(receiver, incident, thread),
       readFailures: () => call('readFailures', () => outbox.readFailures()),
       saveFailure: (receiver, failure) => call('saveFailure', () => outbox.saveFailure(receiver, failure)),
     };
   };
-  const send: SendNotice = async (_receiver, notice) => {
+  let threads = 0;
+  const send: SendNotice = async (_receiver, notice, known) => {
     await job?.process.wait(chances.int(50, 3_000));
     if (night.strikes('noticeFails', chances)) return { kind: 'failed', reason: 'the desk is away' };
     const entry = (await outbox.read(desk.name)).find((each) => each.notice === notice)?.entry;
     // Meanwhile the store has lost it.
-    if (entry !== undefined) judge.received(notice, entry);
-    return { kind: 'sent' };
+    threads += 1;
+    const thread = known ?? { channel: desk.name, message: String(threads) };
+    if (entry !== undefined) judge.received(notice, entry, thread.message);
+    return { kind: 'sent', ...(known === null && { thread }) };
   };
   const start = (at: number): void => {
     scheduler.at(at, () => {

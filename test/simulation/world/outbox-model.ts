@@ -1,5 +1,6 @@
 import type {
   Announced,
+  NoticeThread,
   Outbox,
   ReceiverFailure,
   WaitingNotice,
@@ -15,6 +16,8 @@ interface Kept {
   readonly policies: Announced['policies'];
   readonly waiting: readonly Waiting[];
   readonly failures: ReadonlyMap<string, ReceiverFailure>;
+  /** By receiver and incident. */
+  readonly threads: ReadonlyMap<string, NoticeThread>;
 }
 
 /** The outbox as Redis keeps it, in memory: one write is one step, and a write after another one is stale. */
@@ -30,6 +33,7 @@ const nothing: Kept = {
   policies: new Map(),
   waiting: [],
   failures: new Map(),
+  threads: new Map(),
 };
 
 export function makeOutboxModel(): OutboxModel {
@@ -66,6 +70,10 @@ export function makeOutboxModel(): OutboxModel {
     receivers: async () => new Set(kept.waiting.map(({ receiver }) => receiver)),
     remove: async ({ entry }) => {
       kept = { ...kept, waiting: kept.waiting.filter((each) => each.entry !== entry) };
+    },
+    readThread: async (receiver, incident) => kept.threads.get(`${receiver} ${incident}`) ?? null,
+    saveThread: async (receiver, incident, thread) => {
+      kept = { ...kept, threads: new Map(kept.threads).set(`${receiver} ${incident}`, thread) };
     },
     readFailures: async () => kept.failures,
     saveFailure: async (receiver, failure) => {

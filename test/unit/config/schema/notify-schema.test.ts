@@ -41,16 +41,18 @@ describe('the receivers of notifications', () => {
         `notify:
 - slack: { urlFile: ${file('url', url)} }
 - pagerDuty: { routingKey: "\${KEY}" }
+- slack: { tokenFile: ${file('token', key)}, channel: C012 }
 - webhook: { url: "${url}", secretFile: ${file('secret', key)} }
 - email: { host: h, from: a@b, to: c@d, username: u, passwordFile: ${file('password', key)} }`,
       ),
       { KEY: key },
     );
-    const [slack, , webhook, email] = config.notify.map(({ place }) => place);
-    expect(slack?.kind === 'slack' && slack.url.reveal()).toBe(url);
+    const [slack, , channel, webhook, email] = config.notify.map(({ place }) => place);
+    expect(slack?.kind === 'slack' && 'url' in slack && slack.url.reveal()).toBe(url);
+    expect(channel).toMatchObject({ kind: 'slack', apiUrl: 'https://slack.com/api', channel: 'C012' });
     expect(webhook?.kind === 'webhook' && webhook.secret.reveal()).toBe(key);
     expect(email?.kind === 'email' && email.login?.password.reveal()).toBe(key);
-    expect(config.secretFiles).toHaveLength(3);
+    expect(config.secretFiles).toHaveLength(4);
     expect(`${renderEffectiveConfig(config)}${JSON.stringify(config)}`).not.toContain('Hunter2');
     expect(secretsOf(config, 'embedded')).toEqual(expect.arrayContaining([url, key]));
   });
@@ -61,6 +63,11 @@ describe('the receivers of notifications', () => {
     [`- slack: { url: "${url}" }\n  ${mail}`, 'slack and email are given; make two receivers of them'],
     [`- name: a\n  ${mail}\n- name: a\n  ${mail}`, 'another receiver is called "a" already'],
     ['- slack: { url: hooks.example.com }', 'notify[0].slack.url: is not an http or https URL'],
+    ['- slack: { channel: C012 }', 'notify[0].slack: needs url, urlFile, token or tokenFile'],
+    [`- slack: { token: "${key}" }`, 'needs both a token and a channel, or none of them'],
+    [`- slack: { url: "${url}", channel: C012 }`, 'needs both a token and a channel, or none of them'],
+    [`- slack: { url: "${url}", token: "${key}", channel: C012 }`, 'url and token are given; keep one'],
+    [`- slack: { token: "${key}", channel: "#ops" }`, 'must be the id of a channel'],
     ['- teams: {}', 'notify[0].teams: needs url or urlFile'],
     [`- webhook: { url: "${url}", secret: short }`, 'is shorter than 16 characters'],
     [`- email: { ${login} }`, 'needs both username and a password'],
@@ -75,6 +82,9 @@ describe('the receivers of notifications', () => {
     const risks = (text: string) => findRisks(readConfig(withSection(`notify:\n${text}`)));
     const mailTo = (more: string) => `- email: { ${login}, password: ${key}${more} }`;
     expect(risks('- slack: { url: "http://chat.example.com/x" }')).toHaveLength(1);
+    const api = (apiUrl: string) => `- slack: { token: "${key}", channel: C012, apiUrl: "${apiUrl}" }`;
+    expect(risks(api('http://slack.example.com/api'))).toHaveLength(1);
+    expect(risks(api('https://slack-gov.com/api'))).toEqual([]);
     expect(risks(mailTo(', tls: none'))).toHaveLength(1);
     expect(risks(`- slack: { url: "${url}" }\n${mailTo('')}`)).toEqual([]);
   });

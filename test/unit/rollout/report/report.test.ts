@@ -98,6 +98,64 @@ describe('a report', () => {
     expect(text).not.toContain('web-7');
   });
 
+  it('names the people and what they did to the rollout, without what happened by itself', () => {
+    const events = [
+      aRolloutEvent({ event: 'rollout.planned', by: 'start' }),
+      aRolloutEvent({ event: 'rollout.planned', by: 'schedule' }),
+      aRolloutEvent({ event: 'wave.approved', by: 'bob', wave: 'rest', reason: 'CHG-1042' }),
+      aRolloutEvent({ event: 'upgrade.pending', by: 'bob', collectorName: 'web-7' }),
+      aRolloutEvent({ event: 'wave.soakSkipped', by: 'alice', wave: 'rest', reason: 'seen' }),
+      aRolloutEvent({ event: 'rollout.held', by: 'daemon', reason: 'too many failures' }),
+    ];
+    const peopleIn = (seen: typeof events) => {
+      const text = writeReport(reportDocument(anInput({ events: seen })), 'md');
+      return text.slice(text.indexOf('## People'), text.indexOf('## Waves')).trim().split('\n').slice(2);
+    };
+    expect(peopleIn(events)).toEqual([
+      '| when | who | what | reason |',
+      '| --- | --- | --- | --- |',
+      '| 2026-03-02 21:00 UTC | bob | approved: wave rest | CHG-1042 |',
+      '| 2026-03-02 21:00 UTC | alice | soak skipped: wave rest | seen |',
+    ]);
+    expect(peopleIn(events.slice(0, 2))).toEqual(['No operator acted.']);
+  });
+
+  it('folds the collectors, and every table that is longer than a screen', () => {
+    const html = (strata: number) => {
+      const ofStratum = (_: unknown, stratum: number): Upgrade => {
+        const upgrade = failed('web-1');
+        return { ...upgrade, identity: { ...upgrade.identity, stratum } };
+      };
+      const figures = tallied(...Array.from({ length: strata }, ofStratum));
+      return writeReport(reportDocument(anInput({ figures })), 'html');
+    };
+    // The picture of the night folds its words, too.
+    const folded = (text: string) =>
+      [...text.matchAll(/<summary>(\d.*?)<\/summary>/g)].map(([, name]) => name);
+    expect(folded(html(5))).toEqual([]);
+    expect(folded(html(6))).toEqual(['6 collectors']);
+    expect(folded(html(20))).toEqual(['20 collectors']);
+    expect(folded(html(21))).toEqual(['21 strata', '21 collectors']);
+  });
+
+  it('has a name for every column', () => {
+    const html = writeReport(
+      reportDocument(
+        anInput({
+          status: aRolloutStatus({
+            causes: [
+              { of: 'failed', total: 5, causes: [aCause()], others: { count: 0, causes: 0, unread: 0 } },
+            ],
+          }),
+        }),
+      ),
+      'html',
+    );
+    expect(html).toContain('<th>outcome</th>');
+    expect(html).toContain('<th>why</th>');
+    expect(html).not.toContain('<th></th>');
+  });
+
   it('draws the values of a gate over time beside its expectation', () => {
     const status = aRolloutStatus({ waves: [aWaveStatus({ gates: [aGateStatus()] })] });
     const samples = [0.95, 0.98, 0.99].map((value, step) => {
@@ -124,9 +182,9 @@ describe('a report', () => {
     const causes = [aCause({ count: 23 })];
     const others = { count: 0, causes: 0, unread: 0 };
     const status = aRolloutStatus({ sharedAttribute, causes: [{ of: 'failed', total: 23, causes, others }] });
-    expect(writeReport(reportDocument(anInput({ status })), 'md')).toContain(
-      '22 of 23 failures have osName=Windows',
-    );
+    const text = writeReport(reportDocument(anInput({ status })), 'md');
+    expect(text).toContain('| main cause | 23 failed: permission denied |');
+    expect(text).toMatch(/^\| in common \| 22 of 23 failures have osName=Windows/m);
   });
 
   it('is one HTML file with charts, without a script or a URL', () => {
