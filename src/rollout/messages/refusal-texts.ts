@@ -36,6 +36,7 @@ export const refusalText = makeText<Refusal>({
   moreFailed: ({ failed, asked }) => `${failed} of its upgrades have failed by now, not ${asked}`,
   noneOfClass: ({ asked, failed }) =>
     `none of its upgrades failed${asked === null ? '' : ` as ${asked}`}${failed === null ? '' : `; it has ${failedText(failed)}`}`,
+  noneOfCollectors: () => 'none of the chosen collectors has failed in it',
   placeTaken: ({ active }) => `it is over, and ${active} is active`,
   stillRunning: stillRunningText,
   fleetUnread: ({ reason }) => `the fleet could not be read again: ${reason}`,
