@@ -1,3 +1,4 @@
+import { AccountName } from '../parts/account.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
 
@@ -34,6 +35,7 @@ export function RolloutView({ id }: { readonly id: string }) {
           <bdi>{rollout.policy}</bdi>
         </h2>
         <Badge name={rollout.headline.kind} />
+        <AccountName {...rollout} />
         <p class="quiet">
           <bdi>{id}</bdi> · {rollout.fromBuilds.join(', ')} → <b>{rollout.targetBuild}</b>
         </p>

@@ -183,6 +183,34 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(operations.requests).toHaveLength(asked.length);
   });
 
+  it('switches between accounts, names that of each rollout, and never hides that one needs a person (P16)', async () => {
+    const of = (accountName: string, changes: Parameters<typeof aRolloutStatus>[0] = {}) =>
+      aRolloutStatus({
+        ...{ id: `web-${accountName}-20260302-1`, policy: `web-${accountName}`, accountName },
+        ...changes,
+      });
+    const held = { state: 'held', hold: 3, verbs: ['resume'] } as const;
+    const policies = ['eu', 'us', 'ap'].map((accountName) => ({
+      ...{ policy: `web-${accountName}`, accountName, lastScan: null, lastGoodAt: null, nextScanAt: null },
+      config: { kind: 'agreed' as const, others: 0 },
+    }));
+    const data = { policies: { policies, orphans: [] } };
+    const page = await open((await servePage([of('eu'), of('us', held)], {}, 1, data)).url);
+    const rows = () => page.locator('.policy h3').allTextContents();
+    await expect
+      .poll(rows)
+      .toEqual(['web-us held account us', 'web-eu running account eu', 'web-ap account ap']);
+    await page.getByLabel('Account').selectOption('eu');
+    await expect.poll(rows).toEqual(['web-eu running account eu']);
+    await page.reload();
+    await expect.poll(rows).toEqual(['web-eu running account eu']);
+    await page.getByText('Nothing needs you in account eu.').waitFor();
+    await page.getByText('1 rollout needs you in other accounts than eu.').waitFor();
+    await page.getByRole('button', { name: 'show all accounts' }).click();
+    await page.getByRole('link', { name: 'web-us' }).first().click();
+    await page.locator('article.rollout .title', { hasText: 'account us' }).waitFor();
+  });
+
   it('shows first why the daemon cannot work, or cannot send notifications', async () => {
     const { operations, url } = await servePage(worldRollouts);
     operations.standAt({
