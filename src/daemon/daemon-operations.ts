@@ -19,7 +19,13 @@ export function makeDaemonOperations(
   { readConfig, accounts }: Pick<DaemonContextParts, 'readConfig' | 'accounts'>,
   followers: { readonly config: () => void; readonly access: (access: AccessConfig) => void },
 ): { readonly operations: Operations; readonly reloadStatus: () => ReloadStatus } {
-  const parts = { ...shared, ...handlerPorts, rollouts, installation: config.installation };
+  const parts = {
+    ...shared,
+    ...handlerPorts,
+    rollouts,
+    installation: config.installation,
+    accountName: config.account,
+  };
   const reloading = makeReload<NextLiveConfig>({
     ...parts,
     source: {

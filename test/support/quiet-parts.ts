@@ -44,6 +44,7 @@ export const quietParts = {
   compareClocks: async () => true,
   sharedAttributes: { of: async () => undefined },
   installation: undefined,
+  accountName: undefined,
   observations: { note: () => undefined, find: () => undefined },
 };
 

@@ -5,6 +5,7 @@ import { Activity } from './activity/activity.tsx';
 import { CollectorView } from './collectors/collector.tsx';
 import { Collectors } from './collectors/collectors.tsx';
 import { Overview } from './overview/overview.tsx';
+import { AccountSwitch } from './parts/account.tsx';
 import { token } from './parts/call.ts';
 import { OpenDialog } from './parts/dialog.tsx';
 import {
@@ -43,6 +44,7 @@ function Page() {
           </a>{' '}
           <a href="/docs">Guides</a>
         </nav>
+        <AccountSwitch />
         <ConnectionNote />
       </header>
       <main tabIndex={-1} class={isStale.value ? 'stale' : undefined}>

@@ -12,6 +12,10 @@ const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
 
 const PolicyStatus = namedObject('PolicyStatus', 'A policy and its scans.', {
   policy: z.string(),
+  accountName: z
+    .string()
+    .exactOptional()
+    .describe('The name of its account in the config; absent: the config has one account.'),
   lastScan: z
     .object({ at: Instant, outcome: ScanOutcomeName, reason: z.string() })
     .nullable()

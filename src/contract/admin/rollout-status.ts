@@ -175,6 +175,10 @@ export const RolloutStatus = namedObject('RolloutStatus', 'The status of a rollo
     .describe(
       "Whether it belongs to this daemon's account. The daemon works on its `own` rollouts only. `unknown`: it is being checked.",
     ),
+  accountName: z
+    .string()
+    .exactOptional()
+    .describe('The name of its account in the config; absent: the config has one account.'),
   recordUnreadable: z
     .enum(['corrupt', 'newer'])
     .nullable()

@@ -43,6 +43,8 @@ export type RollbackPreview = z.infer<typeof RollbackPreview>;
 
 const textLengthMax = 200;
 const failureWordLengthMax = 500;
+/** So many ids fit into a body. */
+const chosenMax = 1_000;
 
 const named = (description: string, missing: string) =>
   z.string(missing).trim().min(1).max(textLengthMax).describe(description);
@@ -85,6 +87,13 @@ const RetryBody = naming(toRetry, {
     .describe(
       `Only failures of this class (${upgradeFailureClasses.join(', ')}), or with these words in their reason.`,
     ),
+  collectorIds: z
+    .array(z.int().nonnegative())
+    .min(1)
+    .max(chosenMax)
+    .readonly()
+    .exactOptional()
+    .describe('Only failures of these collectors.'),
 });
 
 const RollbackBody = z

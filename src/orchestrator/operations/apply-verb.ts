@@ -168,14 +168,17 @@ async function retryFailed(
   parts: ApprovePlanParts & ChangeUpgradeParts,
   request: Extract<VerbRequest, { readonly verb: 'retry' }>,
 ): Promise<VerbJudgement | undefined> {
-  const { rolloutId, failureClass, by, reason } = request;
+  const { rolloutId, failureClass, collectorIds, by, reason } = request;
   const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
   if (view === undefined) return undefined;
   const judgement = judgeVerb(view, request, contextOf(parts, request));
   if (judgement.kind === 'refused') return judgement;
   let changed = view.rollout.endedAt === null ? 0 : countUpgradesIn(view, (state) => state === 'retrying');
   const why = { kind: 'retryAsked', by, words: reason } as const;
-  const isMeant = failureClass === undefined ? () => true : makeFailureFilter(failureClass);
+  const isOfClass = failureClass === undefined ? () => true : makeFailureFilter(failureClass);
+  const chosen = collectorIds && new Set(collectorIds);
+  const isMeant = (upgrade: Upgrade) =>
+    isOfClass(upgrade) && chosen?.has(upgrade.identity.collectorId) !== false;
   const unmatched: Upgrade[] = [];
   for (const state of failedStates) {
     const failed = await listAllUpgrades(parts.store, rolloutId, { state });
@@ -189,6 +192,7 @@ async function retryFailed(
     changed += (await recordFacts(parts, view.rollout, findings, {})).length;
   }
   if (changed > 0) return undefined;
+  if (chosen !== undefined) return { kind: 'refused', refusal: { kind: 'noneOfCollectors' } };
   const failed = unmatched.length === 0 ? null : summarizeFailed(unmatched);
   return { kind: 'refused', refusal: { kind: 'noneOfClass', asked: failureClass ?? null, failed } };
 }

@@ -15,6 +15,8 @@ import {
 } from '../ports/scan-book.ts';
 
 export interface ListPoliciesParts extends FindOrphansParts {
+  /** The name of the account in the config; undefined: the only one. */
+  readonly accountName: string | undefined;
   readonly clock: Clock;
   readonly scans: Pick<ScanBook, 'read'>;
   /** Names of all policies of the config. */
@@ -41,6 +43,7 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
       const last = latestScan(own);
       return {
         policy,
+        ...(parts.accountName !== undefined && { accountName: parts.accountName }),
         lastScan: last === undefined ? null : { at: last.at, outcome: last.outcome, reason: last.reason },
         lastGoodAt: lastGoodScan(own)?.at ?? null,
         nextScanAt: nextScanAt(parts, policy, last),

@@ -30,7 +30,9 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
     const known = { ...view, isPolicyMissing: parts.claims.isMissing(view.rollout.policy.name) };
-    return describeRollout(await withSharedAttribute(parts, known), now, api, await loadCauses(parts, known));
+    const shown = await withSharedAttribute(parts, known);
+    const status = describeRollout(shown, now, api, await loadCauses(parts, known));
+    return { ...status, ...(parts.accountName !== undefined && { accountName: parts.accountName }) };
   };
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
     describe(rolloutId, await readApiBudgetStatus());

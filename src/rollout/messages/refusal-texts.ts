@@ -38,6 +38,7 @@ export const refusalText = makeText<Refusal>({
     `${showCount(failed)} of its upgrades have failed by now, not ${showCount(asked)}`,
   noneOfClass: ({ asked, failed }) =>
     `none of its upgrades failed${asked === null ? '' : ` as ${asked}`}${failed === null ? '' : `; it has ${failedText(failed)}`}`,
+  noneOfCollectors: () => 'none of the chosen collectors has failed in it',
   placeTaken: ({ active }) => `it is over, and ${active} is active`,
   stillRunning: stillRunningText,
   fleetUnread: ({ reason }) => `the fleet could not be read again: ${reason}`,

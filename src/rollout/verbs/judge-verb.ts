@@ -23,8 +23,16 @@ export type AskedVerb =
   | { readonly verb: 'approve'; readonly planHash: string }
   | { readonly verb: 'approve'; readonly wave: string }
   | { readonly verb: 'skipSoak'; readonly wave: string }
-  /** `failed`: the number of failures shown. `failureClass`: retries only this class, or reasons that contain this text. */
-  | { readonly verb: 'retry'; readonly failed: number; readonly failureClass?: string };
+  /**
+   * `failed`: the number of failures shown. `failureClass`: retries only this class, or reasons that contain this text.
+   * `collectorIds`: retries only these.
+   */
+  | {
+      readonly verb: 'retry';
+      readonly failed: number;
+      readonly failureClass?: string;
+      readonly collectorIds?: readonly number[];
+    };
 
 type AskedAs<V extends RolloutVerb> = Extract<AskedVerb, { readonly verb: V }>;
 

@@ -41,6 +41,7 @@ export type Refusal =
   | { readonly kind: 'moreFailed'; readonly failed: number; readonly asked: number }
   /** No failure matches `asked`; `failed`: the failures there are. */
   | { readonly kind: 'noneOfClass'; readonly asked: string | null; readonly failed: FailedSummary | null }
+  | { readonly kind: 'noneOfCollectors' }
   /** The policy has another active rollout. */
   | { readonly kind: 'placeTaken'; readonly active: string }
   /** The current fleet is unavailable, so the plan cannot be compared with it. */

@@ -140,6 +140,8 @@ describe('startAdminApi', () => {
       ['approve', { planHash: 5 }, 'planHash'],
       ['retry', { failed: 2, failureClass: 7 }, 'failureClass'],
       ['retry', { failed: -1 }, 'failed'],
+      ['retry', { failed: 2, collectorIds: [] }, 'collectorIds'],
+      ['retry', { failed: 2, collectorIds: ['web-1'] }, 'collectorIds'],
       ['pause', '{"reason":', ''],
       ['pause', { reason: 5 }, 'reason'],
       // The daemon's own name.

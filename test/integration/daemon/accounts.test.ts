@@ -55,6 +55,19 @@ describe.concurrent('a daemon with two accounts', () => {
     expect(text).toMatch(/^upwave_service_up\{account="us"\} 1$/m);
   });
 
+  it('names the account of each rollout and each policy', async (test) => {
+    const { daemon } = await twoAccounts(test);
+    const [inEu, inUs] = [await scan(daemon, ofEu), await scan(daemon, ofUs)];
+    const { rollouts } = JSON.parse((await daemon.get('/api/v1/rollouts')).text);
+    const named = rollouts.map((each: { id: string; accountName?: string }) => [each.id, each.accountName]);
+    expect(Object.fromEntries(named)).toEqual({ [inEu]: 'eu', [inUs]: 'us' });
+    const { policies } = JSON.parse((await daemon.get('/api/v1/policies')).text);
+    expect(policies).toMatchObject([
+      { policy: ofEu, accountName: 'eu' },
+      { policy: ofUs, accountName: 'us' },
+    ]);
+  });
+
   it('continues in one account during an outage of the service of the other, and then in the other', async (test) => {
     const { eu, us, daemon } = await twoAccounts(test);
     const inEu = await scan(daemon, ofEu);

@@ -258,7 +258,11 @@ export function makeDaemonModel(
       },
     },
   });
-  const operations = makeOperations({ ...partsOf('operator'), installation: undefined });
+  const operations = makeOperations({
+    ...partsOf('operator'),
+    installation: undefined,
+    accountName: undefined,
+  });
   const scanParts = { ...partsOf('scan'), memory: night.memory, ...clockChecks };
 
   /** @returns when to look again at the latest */

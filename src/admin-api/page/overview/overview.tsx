@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { type GuideSection, guideOfProblem } from '../../../rollout/messages/guides.ts';
 import { counted } from '../../../rollout/messages/sentences.ts';
+import { AccountName, chosenAccount, isOfChosenAccount, showAllAccounts } from '../parts/account.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon, type Policies, type Rollout } from '../parts/call.ts';
 import { heardAt, policies, rollouts } from '../parts/live.ts';
@@ -25,13 +26,26 @@ interface Row {
 /** One row for each policy, those that need a person first. */
 export function Overview() {
   if (heardAt.value === 0) return <h2 class="lead">The page has no answer of the daemon yet.</h2>;
-  const rows = rowsOf(rollouts.value, policies.value);
-  const needing = rows.filter(({ rollout }) => rollout?.headline.needsPerson).length;
+  const all = rowsOf(rollouts.value, policies.value);
+  const rows = all.filter(({ rollout, scan }) => isOfChosenAccount(rollout ?? scan ?? {}));
+  const needing = countNeeding(rows);
+  const elsewhere = countNeeding(all) - needing;
   return (
     <>
       <h2 class="lead">
-        {needing === 0 ? 'Nothing needs you.' : `${counted(needing, 'rollout needs', 'rollouts need')} you.`}
+        {needing === 0
+          ? `Nothing needs you${chosenAccount.value === '' ? '' : ` in account ${chosenAccount.value}`}.`
+          : `${counted(needing, 'rollout needs', 'rollouts need')} you.`}
       </h2>
+      {elsewhere === 0 ? null : (
+        <p class="note bad">
+          {counted(elsewhere, 'rollout needs', 'rollouts need')} you in other accounts than{' '}
+          {chosenAccount.value}.{' '}
+          <button type="button" onClick={showAllAccounts}>
+            show all accounts
+          </button>
+        </p>
+      )}
       <DaemonProblems />
       {rows.length === 0 ? (
         <p class="empty">No rollout yet. The daemon scans by each policy’s schedule.</p>
@@ -47,6 +61,10 @@ export function Overview() {
       <Earlier />
     </>
   );
+}
+
+function countNeeding(rows: readonly Row[]): number {
+  return rows.filter(({ rollout }) => rollout?.headline.needsPerson).length;
 }
 
 /** Problems that keep the daemon from working, or from reporting. */
@@ -108,7 +126,9 @@ function PolicyRow({ policy, rollout, scan }: Row) {
   if (rollout === undefined) {
     return (
       <li class="policy">
-        <h3>{policy}</h3>
+        <h3>
+          {policy} <AccountName {...scan} />
+        </h3>
         <p class="quiet need">
           No rollout yet.{' '}
           {scan?.nextScanAt ? (
@@ -126,7 +146,8 @@ function PolicyRow({ policy, rollout, scan }: Row) {
   return (
     <li class={rollout.headline.needsPerson ? 'policy needs' : 'policy'}>
       <h3>
-        <a href={linkTo.rollout(rollout.id)}>{policy}</a> <Badge name={rollout.headline.kind} />
+        <a href={linkTo.rollout(rollout.id)}>{policy}</a> <Badge name={rollout.headline.kind} />{' '}
+        <AccountName {...rollout} />
       </h3>
       <p class="quiet target">
         {rollout.kind === 'rollback' ? `back to ${rollout.backTo.join(', ')}` : `→ ${rollout.targetBuild}`}
@@ -189,14 +210,17 @@ function Earlier() {
       () => {},
     );
   }, [changes]);
-  if (past.length === 0) return null;
+  const shown = past.filter(isOfChosenAccount);
+  if (shown.length === 0) return null;
   return (
     <section class="card" aria-labelledby="earlier">
       <h2 id="earlier">Ended rollouts</h2>
       <ul class="rows ended">
-        {past.map(({ id, headline, targetBuild, counts, planned, endedAt }) => (
+        {shown.map(({ id, accountName, headline, targetBuild, counts, planned, endedAt }) => (
           <li key={id}>
-            <a href={linkTo.rollout(id)}>{id}</a>
+            <span>
+              <a href={linkTo.rollout(id)}>{id}</a> <AccountName {...(accountName && { accountName })} />
+            </span>
             <Badge name={headline.kind} />
             <span>{targetBuild}</span>
             <span>

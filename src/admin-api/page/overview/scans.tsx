@@ -4,6 +4,7 @@ import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/config-texts.ts';
 import { planText } from '../../../rollout/messages/plans.ts';
 import { counted, sentence } from '../../../rollout/messages/sentences.ts';
+import { AccountName, isOfChosenAccount } from '../parts/account.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { type AnswerOf, callDaemon, type Policies } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
@@ -36,7 +37,7 @@ export function PolicyScans() {
             </span>
           </li>
         ))}
-        {scans.policies.map((each) => (
+        {scans.policies.filter(isOfChosenAccount).map((each) => (
           <ScanRow key={each.policy} {...each} />
         ))}
       </ul>
@@ -55,14 +56,16 @@ const configText = {
   superseded: () => 'Limits of the running rollout come from a newer config which no running daemon has. ',
 } as const;
 
-function ScanRow({ policy, lastScan, nextScanAt, config }: Policy) {
-  const { kind, others } = config;
+function ScanRow(scan: Policy) {
+  const { policy, lastScan, nextScanAt } = scan;
+  const { kind, others } = scan.config;
   return (
     <li>
       <b>
         <bdi>{policy}</bdi>
       </b>
       <span>
+        <AccountName {...scan} />{' '}
         {kind === 'agreed' ? null : <span class="late">{configText[kind](others)}</span>}
         {lastScan?.outcome === 'failed' ? <Badge name="failed" /> : null}{' '}
         {lastScan === null ? 'no scan yet' : lastScan.reason}{' '}

@@ -9,7 +9,7 @@ export type Route =
   | { readonly view: 'activity'; readonly filter: ActivityFilter };
 
 export type Filter = Readonly<Partial<Record<FilterName, string>>>;
-const filterNames = ['state', 'wave', 'stratum', 'cause', 'attributes', 'match'] as const;
+const filterNames = ['state', 'wave', 'stratum', 'cause', 'attributes', 'match', 'sort'] as const;
 export type FilterName = (typeof filterNames)[number];
 
 /** The dialog that a message leads to: `do` is the verb, `what` is held or released. */

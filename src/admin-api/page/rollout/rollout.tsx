@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { AccountName } from '../parts/account.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { me, rollouts } from '../parts/live.ts';
 import { Bar, Key } from '../parts/progress.tsx';
@@ -42,6 +43,7 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
           <bdi>{rollout.policy}</bdi>
         </h2>
         <Badge name={rollout.headline.kind} />
+        <AccountName {...rollout} />
         <p class="quiet">
           <bdi>{id}</bdi> · {rollout.fromBuilds.join(', ')} → <b>{rollout.targetBuild}</b>
         </p>

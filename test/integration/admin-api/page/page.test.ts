@@ -1,31 +1,15 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AdminApiParts } from '../../../../src/admin-api/admin-api.ts';
-import type { StartPreview } from '../../../../src/contract/admin/policies.ts';
-import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { ending } from '../../../support/ending.ts';
-import {
-  anExplanation,
-  aRolloutStatus,
-  aWaveStatus,
-  countsOf,
-  makeFakeOperations,
-} from '../../../support/fake-operations.ts';
+import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 import {
   accessibilityFaults,
   hasBrowser,
   launchBrowser,
   takePicture,
 } from '../../../support/page/browser.ts';
-import {
-  manyUpgrades,
-  waiting,
-  worldAudit,
-  worldCourse,
-  worldEvents,
-  worldGroups,
-  worldRollouts,
-} from '../../../support/page/page-world.ts';
+import { waiting, worldAudit, worldRollouts } from '../../../support/page/page-world.ts';
+import { pageClock as clock, openPage, servePage } from '../../../support/page/serve-page.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 import { aCause } from '../../../support/status-parts.ts';
 
@@ -55,16 +39,7 @@ async function openStream(url: string) {
 
 if (!hasBrowser) process.stdout.write('no /usr/bin/chromium: the tests of the page are skipped\n');
 
-const clock = { now: Date.now };
 const [running] = worldRollouts;
-const preview: StartPreview = {
-  ...{ policy: 'production', planHash: '7f3a', targetBuild: '19.455-2', planned: 12, approval: false },
-  waves: [{ name: 'rest', size: 12 }],
-  leftOut: [{ kind: 'excluded', reason: 'runs on a Mac', count: 3 }],
-  window: { isOpen: true, until: null, reason: '' },
-};
-const agreed = { kind: 'agreed', others: 0 } as const;
-const scan = { lastScan: null, lastGoodAt: null, nextScanAt: null, config: agreed };
 
 describe.skipIf(!hasBrowser)('the page in a browser', () => {
   let browser: Browser;
@@ -73,43 +48,16 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     browser = await launchBrowser();
   });
   afterAll(() => browser.close());
-  const serve = async (
-    rollouts: readonly RolloutStatus[],
-    parts: Partial<AdminApiParts> = {},
-    count = 300,
-    data: Partial<Parameters<typeof makeFakeOperations>[0]> = {},
-  ) => {
-    const operations = makeFakeOperations({
-      rollouts,
-      ...{ course: worldCourse, events: worldEvents, groups: worldGroups, upgrades: manyUpgrades(count) },
-      policies: { policies: [{ policy: 'production', ...scan }], orphans: [] },
-      preview: { kind: 'planned', preview },
-      explanations: {
-        '2': {
-          ...{ kind: 'explained', collectorId: 2, collectorName: 'web-2', build: '19.441-2', history: [] },
-          explanations: [anExplanation({ reason: 'all 50 slots are taken', state: 'pending' })],
-        },
-      },
-      holdResults: { '2': { kind: 'done', subject: { kind: 'collector', collectorId: 2, name: 'web-2' } } },
-      ...data,
-    });
-    const api = ending(await startFakeAdminApi(operations, { clock, ...parts }));
-    return { operations, url: api.url, api };
-  };
-  const open = async (url: string, options: Parameters<Browser['newPage']>[0] = {}) => {
-    const page = ending(await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options }));
-    page.on('pageerror', (error) => expect.unreachable(`an error on the page: ${error.stack}`));
-    await page.goto(url);
-    return page;
-  };
+  const open = (url: string, options: Parameters<Browser['newPage']>[0] = {}) =>
+    openPage(browser, url, options);
   const openRollout = async (changes: Parameters<typeof aRolloutStatus>[0] = {}) => {
     const status = aRolloutStatus(changes);
-    const served = await serve([status]);
+    const served = await servePage([status]);
     return { status, ...served, page: await open(`${served.url}/#/rollouts/${status.id}`) };
   };
 
   it('shows every policy with what it needs, those that need a person first', async () => {
-    const page = await open((await serve(worldRollouts)).url);
+    const page = await open((await servePage(worldRollouts)).url);
     await expect
       .poll(() => page.locator('.policy h3 a').allTextContents())
       .toEqual(['lab', 'production', 'edge', 'offices']);
@@ -142,7 +90,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const soaks = { kind: 'soak', reason: 'wave canary soaks', until: null } as const;
     const held = { kind: 'stratumHeld', reason: 'stratum AIX is held', until: null } as const;
     const taken = { state: 'rollingBack', rollbackId: 'taken-20260302-2' } as const;
-    const { url } = await serve([
+    const { url } = await servePage([
       of('well', { blockers: [soaks] }),
       of('held', { blockers: [soaks, held] }),
       { ...of('taken', taken), headline: { kind: 'rollingBack', needsPerson: true } },
@@ -159,7 +107,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   });
 
   it('shows a rollout with its waves, gates, causes, strata, plan and events, and escapes every text', async () => {
-    const { url } = await serve(worldRollouts);
+    const { url } = await servePage(worldRollouts);
     const page = await open(`${url}/#/rollouts/${waiting}`);
     await page.getByRole('heading', { name: 'Events' }).waitFor();
     const download = page.waitForEvent('download');
@@ -194,7 +142,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   });
 
   it('draws the rollout in one picture without overlaps, and a keyboard opens the same in words', async () => {
-    const { url } = await serve(worldRollouts);
+    const { url } = await servePage(worldRollouts);
     const page = await open(`${url}/#/rollouts/${waiting}`);
     const picture = page.getByRole('img', { name: /^Waves from / });
     await picture.waitFor();
@@ -253,7 +201,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   ] as const;
   it('shows the consequences of each verb, and sends the shown target with the reason', async () => {
     const idOf = (index: number) => `production-20260302-${index + 1}`;
-    const { operations, url } = await serve(
+    const { operations, url } = await servePage(
       asked.map(([, { verb }, changes], index) =>
         aRolloutStatus({ ...changes, id: idOf(index), verbs: [verb] }),
       ),
@@ -277,8 +225,36 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(operations.requests).toHaveLength(asked.length);
   });
 
+  it('switches between accounts, names that of each rollout, and never hides that one needs a person (P16)', async () => {
+    const of = (accountName: string, changes: Parameters<typeof aRolloutStatus>[0] = {}) =>
+      aRolloutStatus({
+        ...{ id: `web-${accountName}-20260302-1`, policy: `web-${accountName}`, accountName },
+        ...changes,
+      });
+    const held = { state: 'held', hold: 3, verbs: ['resume'] } as const;
+    const policies = ['eu', 'us', 'ap'].map((accountName) => ({
+      ...{ policy: `web-${accountName}`, accountName, lastScan: null, lastGoodAt: null, nextScanAt: null },
+      config: { kind: 'agreed' as const, others: 0 },
+    }));
+    const data = { policies: { policies, orphans: [] } };
+    const page = await open((await servePage([of('eu'), of('us', held)], {}, 1, data)).url);
+    const rows = () => page.locator('.policy h3').allTextContents();
+    await expect
+      .poll(rows)
+      .toEqual(['web-us held account us', 'web-eu running account eu', 'web-ap account ap']);
+    await page.getByLabel('Account').selectOption('eu');
+    await expect.poll(rows).toEqual(['web-eu running account eu']);
+    await page.reload();
+    await expect.poll(rows).toEqual(['web-eu running account eu']);
+    await page.getByText('Nothing needs you in account eu.').waitFor();
+    await page.getByText('1 rollout needs you in other accounts than eu.').waitFor();
+    await page.getByRole('button', { name: 'show all accounts' }).click();
+    await page.getByRole('link', { name: 'web-us' }).first().click();
+    await page.locator('article.rollout .title', { hasText: 'account us' }).waitFor();
+  });
+
   it('shows first why the daemon cannot work, or cannot send notifications', async () => {
-    const { operations, url } = await serve(worldRollouts);
+    const { operations, url } = await servePage(worldRollouts);
     operations.standAt({
       ...{ policies: [], orphans: [], configProblem: 'line 3: no waves', notReady: 'Redis evicts keys.' },
       notificationProblems: ['slack: HTTP 410'],
@@ -320,7 +296,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       rollouts: [{ rollout: 'production-1', followed: [cap], waiting: [wave] }],
       warnings: [],
     };
-    const { operations, url } = await serve(worldRollouts, {}, 1, {
+    const { operations, url } = await servePage(worldRollouts, {}, 1, {
       reloadPreview: { kind: 'shown', ...changes, configs: [] },
       reload: { kind: 'reloaded', ...changes },
     });
@@ -337,7 +313,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
 
   it('offers no reload while the config file has mistakes', async () => {
     const reason = 'upwave.yaml:3: concurency is not a key';
-    const { url } = await serve(worldRollouts, {}, 1, { reloadPreview: { kind: 'refused', reason } });
+    const { url } = await servePage(worldRollouts, {}, 1, { reloadPreview: { kind: 'refused', reason } });
     const page = await open(url);
     await page.getByRole('button', { name: 'reload the config file' }).click();
     await page.getByText(reason).waitFor();
@@ -426,7 +402,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
 
   it('knows how old its state is where pings have confirmed it since', async () => {
     const time = { at: Date.now() };
-    const { api, url } = await serve(worldRollouts, { clock: { now: () => time.at } });
+    const { api, url } = await servePage(worldRollouts, { clock: { now: () => time.at } });
     const page = await open(url);
     await page.getByText('2 rollouts need you.').waitFor();
     const stream = ending(await openStream(`${url}/api/v1/stream`));
@@ -443,7 +419,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   });
 
   it('does not say that nothing needs a person before it has an answer, as when Redis is away (P16)', async () => {
-    const { operations, url } = await serve(worldRollouts);
+    const { operations, url } = await servePage(worldRollouts);
     operations.breakWith(new Error('Redis is away'));
     const page = ending(await browser.newPage());
     await page.goto(url);
@@ -465,7 +441,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   });
 
   it('asks for a token where one is set, keeps it for this tab, and reports a wrong one', async () => {
-    const { url } = await serve(worldRollouts, { token: 'open-sesame-1234' });
+    const { url } = await servePage(worldRollouts, { token: 'open-sesame-1234' });
     const page = await open(url);
     await page.getByLabel('Token').fill('wrong');
     await page.getByRole('button', { name: 'Show rollouts' }).click();
@@ -489,7 +465,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       ...{ token: undefined, trustedProxy: undefined, docs: 'token' as const },
       tokens: [{ name: role === 'viewer' ? 'mia' : 'ann', role, token }],
     });
-    const { operations, url, api } = await serve([aRolloutStatus()], as(old));
+    const { operations, url, api } = await servePage([aRolloutStatus()], as(old));
     const page = await open(`${url}/#/rollouts/${aRolloutStatus().id}`);
     const signIn = async (token: string) => {
       await page.getByLabel('Token').waitFor();
@@ -521,7 +497,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
 
   it('asks for the token as soon as a verb is refused for it, and repeats a preview after that', async () => {
     const token = 'token-of-ann-0123456789';
-    const { operations, url } = await serve([aRolloutStatus()], { token });
+    const { operations, url } = await servePage([aRolloutStatus()], { token });
     const page = await open(`${url}/#/rollouts/${aRolloutStatus().id}`);
     await page.getByLabel('Token').fill(token);
     await page.keyboard.press('Enter');
@@ -562,7 +538,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
 
   it('shows a viewer everything but buttons that change something, and the role', async () => {
     const token = 'token-of-mia-0123456789';
-    const { url } = await serve(worldRollouts, { tokens: [{ name: 'mia', role: 'viewer', token }] });
+    const { url } = await servePage(worldRollouts, { tokens: [{ name: 'mia', role: 'viewer', token }] });
     const page = await open(url);
     await page.getByLabel('Token').fill(token);
     await page.keyboard.press('Enter');
@@ -626,14 +602,14 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   });
 
   it('searches 100,000 collectors, and draws only the visible ones', async () => {
-    const { url } = await serve(worldRollouts, {}, 100_000);
+    const { url } = await servePage(worldRollouts, {}, 100_000);
     const page = await open(`${url}/#/rollouts/${waiting}/collectors`);
     await page.getByText('100,000 collectors').waitFor();
     await page.mouse.wheel(0, 60_000);
     await expect
-      .poll(() => page.locator('.collectors li').first().getAttribute('aria-posinset'))
-      .not.toBe('1');
-    expect(await page.locator('.collectors li').count()).toBeLessThan(80);
+      .poll(() => page.locator('.collectors tbody tr').first().getAttribute('aria-rowindex'))
+      .not.toBe('2');
+    expect(await page.locator('.collectors tbody tr').count()).toBeLessThan(80);
     await page.getByLabel('Search').fill('web-99999');
     await page.getByText('1 collector', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'web-99999.example.com' }).waitFor();
@@ -641,7 +617,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   });
 
   it('shows who did what over all rollouts, and keeps the filter in the link', async () => {
-    const page = await open((await serve(worldRollouts, {}, 300, { audit: worldAudit })).url);
+    const page = await open((await servePage(worldRollouts, {}, 300, { audit: worldAudit })).url);
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByText('3 actions').waitFor();
     await page.getByLabel('Who').selectOption('alice');
@@ -679,7 +655,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   it.each(['light', 'dark'] as const)(
     'fits a phone, and axe finds no accessibility fault, in %s',
     async (colorScheme) => {
-      const { url } = await serve(worldRollouts, {}, 300, { audit: worldAudit });
+      const { url } = await servePage(worldRollouts, {}, 300, { audit: worldAudit });
       const page = await open(url, { colorScheme });
       const views = {
         overview: '',
@@ -689,7 +665,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
         activity: 'activity',
       };
       const awaited: Readonly<Record<string, string>> = {
-        collectors: '.collectors li',
+        collectors: '.collectors tbody tr',
         rollout: '.night',
         activity: '.activity tbody tr',
       };
@@ -713,7 +689,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   );
 
   it('takes at most 150 kB over the wire, and sends requests only to its own daemon', async () => {
-    const { url } = await serve([running ?? aRolloutStatus()]);
+    const { url } = await servePage([running ?? aRolloutStatus()]);
     const page = ending(await browser.newPage());
     const hosts = new Set<string>();
     page.on('request', (request) =>
