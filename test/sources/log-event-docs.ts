@@ -118,7 +118,7 @@ export const noteDocs = {
   },
   'redis.writable': { when: 'Redis takes writes again.', example: { reason: 'connected' } },
   'redis.fault': {
-    when: 'Redis answers a command of upwave with an error that does not end by itself.',
+    when: 'Redis answers a command of upwave with an error that does not end automatically.',
     example: { reason: 'WRONGTYPE Operation against a key holding the wrong kind of value' },
   },
   'redis.faultOver': { when: 'The commands of upwave work again.', example: { reason: 'connected' } },

@@ -1,3 +1,4 @@
+import { showCount } from '../../../base/singular-or-plural.ts';
 import { counted } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { type Collector, callDaemon, type Rollout } from '../parts/call.ts';
@@ -27,22 +28,18 @@ export function ChosenVerbs({
   const free = chosen.filter(({ collectorId }) => !heldIds.has(collectorId));
   const failed = chosen.filter(({ state }) => failedStates.includes(state));
   const canRetry = rollout?.verbs.includes('retry') === true && failed.length > 0;
-  if (chosen.length > chosenMax) return <span>Choose at most {chosenMax.toLocaleString('en')}.</span>;
+  if (chosen.length > chosenMax) return <span>Choose at most {showCount(chosenMax)}.</span>;
   return (
     <>
       {free.length === 0 ? null : (
-        <ActButton onClick={() => askEach('hold', free, then)}>
-          hold {free.length.toLocaleString('en')}
-        </ActButton>
+        <ActButton onClick={() => askEach('hold', free, then)}>hold {showCount(free.length)}</ActButton>
       )}
       {held.length === 0 ? null : (
-        <ActButton onClick={() => askEach('release', held, then)}>
-          release {held.length.toLocaleString('en')}
-        </ActButton>
+        <ActButton onClick={() => askEach('release', held, then)}>release {showCount(held.length)}</ActButton>
       )}
       {rollout !== undefined && canRetry ? (
         <ActButton onClick={() => askRetryOf(rollout, failed, then)}>
-          retry {failed.length.toLocaleString('en')} failed
+          retry {showCount(failed.length)} failed
         </ActButton>
       ) : null}
     </>
@@ -60,7 +57,7 @@ function askEach(verb: 'hold' | 'release', chosen: readonly Collector[], then: (
   const operation = verb === 'hold' ? 'holdSubject' : 'releaseSubject';
   openQuestion({
     title: `${verb === 'hold' ? 'Hold' : 'Release'} ${counted(chosen.length, 'collector')}`,
-    label: `${verb} ${chosen.length.toLocaleString('en')}`,
+    label: `${verb} ${showCount(chosen.length)}`,
     content: (
       <ul>
         <li>{namesOf(chosen)}</li>
@@ -86,7 +83,7 @@ function askEach(verb: 'hold' | 'release', chosen: readonly Collector[], then: (
 function askRetryOf(rollout: Rollout, chosen: readonly Collector[], then: () => void): void {
   const collectorIds = chosen.map(({ collectorId }) => collectorId);
   const failed = failedOf(rollout.counts);
-  const label = `retry ${chosen.length.toLocaleString('en')} failed`;
+  const label = `retry ${showCount(chosen.length)} failed`;
   openQuestion({
     title: `Retry ${counted(chosen.length, 'failed collector')}: ${rollout.id}`,
     label,
@@ -107,5 +104,5 @@ function askRetryOf(rollout: Rollout, chosen: readonly Collector[], then: () => 
 function namesOf(chosen: readonly Collector[]): string {
   const names = chosen.slice(0, namesMax).map(({ collectorName }) => collectorName);
   const more = chosen.length - names.length;
-  return `${names.join(', ')}${more > 0 ? `, and ${more.toLocaleString('en')} more` : ''}`;
+  return `${names.join(', ')}${more > 0 ? `, and ${showCount(more)} more` : ''}`;
 }

@@ -1,20 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
-import { ending } from '../../../support/ending.ts';
-import { anExplanation, makeFakeOperations } from '../../../support/fake-operations.ts';
 import { hasBrowser, launchBrowser } from '../../../support/page/browser.ts';
 import { differenceOf, keepLayout, keptLayout, layoutOf } from '../../../support/page/layout.ts';
-import {
-  manyUpgrades,
-  waiting,
-  worldAudit,
-  worldCourse,
-  worldEvents,
-  worldGroups,
-  worldRollouts,
-} from '../../../support/page/page-world.ts';
-import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
+import { waiting, worldAudit, worldRollouts } from '../../../support/page/page-world.ts';
+import { openPage, servePage } from '../../../support/page/serve-page.ts';
 
 // A share of squares. Other letters change one in fifty, a column that wraps one in five.
 const differenceMax = 0.08;
@@ -30,7 +20,7 @@ const views: Readonly<Record<string, { readonly path: string; readonly awaited: 
   overview: { path: '', awaited: '.policy' },
   rollout: { path: `rollouts/${waiting}`, awaited: '.need' },
   held: { path: `rollouts/${held}`, awaited: '.need' },
-  collectors: { path: `rollouts/${waiting}/collectors`, awaited: '.collectors' },
+  collectors: { path: `rollouts/${waiting}/collectors`, awaited: '.collectors tbody tr' },
   collector: { path: 'collectors/2', awaited: 'main h2' },
   activity: { path: 'activity', awaited: '.activity tbody tr' },
 };
@@ -42,31 +32,10 @@ describe.skipIf(!hasBrowser)('what the page shows stands where it stood', () => 
   });
   afterAll(() => browser.close());
 
-  const serve = async (rollouts: readonly RolloutStatus[]) =>
-    ending(
-      await startFakeAdminApi(
-        makeFakeOperations({
-          rollouts,
-          ...{ course: worldCourse, events: worldEvents, groups: worldGroups, audit: worldAudit },
-          upgrades: manyUpgrades(collectors),
-          explanations: {
-            '2': {
-              ...{
-                kind: 'explained',
-                collectorId: 2,
-                collectorName: 'web-2',
-                build: '19.441-2',
-                history: [],
-              },
-              explanations: [anExplanation({ reason: 'all 50 slots are taken', state: 'pending' })],
-            },
-          },
-        }),
-        { clock: { now: Date.now } },
-      ),
-    );
-  const open = async (width: number, colorScheme: 'light' | 'dark') =>
-    ending(await browser.newPage({ viewport: { width, height: 900 }, colorScheme }));
+  const serve = (rollouts: readonly RolloutStatus[]) =>
+    servePage(rollouts, {}, collectors, { audit: worldAudit });
+  const open = (url: string, width: number, colorScheme: 'light' | 'dark' = 'light') =>
+    openPage(browser, url, { viewport: { width, height: 900 }, colorScheme });
   const judge = async (page: Page, name: string): Promise<void> => {
     const layout = await layoutOf(page);
     if (keeps) keepLayout(name, layout);
@@ -82,7 +51,7 @@ describe.skipIf(!hasBrowser)('what the page shows stands where it stood', () => 
     { width: 390, colorScheme: 'light' },
   ] as const)('at $width pixels, $colorScheme', async ({ width, colorScheme }) => {
     const { url } = await serve(worldRollouts);
-    const page = await open(width, colorScheme);
+    const page = await open(url, width, colorScheme);
     for (const [name, { path, awaited }] of Object.entries(views)) {
       await page.goto(`${url}/#/${path}`);
       await page.locator(awaited).first().waitFor();
@@ -91,23 +60,20 @@ describe.skipIf(!hasBrowser)('what the page shows stands where it stood', () => 
   });
 
   it('without a rollout, and without the daemon', async () => {
-    const page = await open(1440, 'light');
-    const empty = await serve([]);
-    await page.goto(empty.url);
+    const page = await open((await serve([])).url, 1440);
     await page.locator('main h2').first().waitFor();
     await judge(page, 'empty');
     const served = await serve(worldRollouts);
     await page.goto(served.url);
     await page.locator('.policy').first().waitFor();
-    await served.close();
+    await served.api.close();
     await page.locator('.stale').waitFor();
     await judge(page, 'away');
   });
 
   it('sees a style that breaks a layout', async () => {
     const { url } = await serve(worldRollouts);
-    const page = await open(1440, 'light');
-    await page.goto(`${url}/#/rollouts/${waiting}`);
+    const page = await open(`${url}/#/rollouts/${waiting}`, 1440);
     await page.locator('.need').first().waitFor();
     const whole = await layoutOf(page);
     await page.evaluate("document.querySelector('main').style.width = '50%'");
