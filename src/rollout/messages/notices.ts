@@ -4,7 +4,7 @@ import type { IncidentDetails, Notice, NoticeFigures } from '../model/notice.ts'
 import { counted, starterText, stateText } from './sentences.ts';
 import { sharedAttributeText } from './stop-causes.ts';
 
-/** How urgent a message is: `bad` and `late` need a person. The names are those of the page's colours. */
+/** How urgent a message is: `bad` and `late` are for a person to check. The names are those of the page's colours. */
 export type NoticeTone = 'bad' | 'late' | 'good' | 'busy';
 
 /** The text of a notification. */
@@ -63,7 +63,8 @@ function toneOf(notice: Notice): NoticeTone {
     case 'stratumHeld':
       return 'late';
     case 'finished':
-      return details.state === 'succeeded' ? 'good' : 'late';
+      if (details.state === 'succeeded') return 'good';
+      return details.state === 'superseded' ? 'busy' : 'late';
     case 'wavePassed':
       return 'good';
     case 'started':

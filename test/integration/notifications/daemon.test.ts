@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startFakeMailServer, startFakeReceiver } from '../../support/network/fake-receivers.ts';
+import { startFakeSlack } from '../../support/network/fake-slack.ts';
 import { applyAsShown } from '../../support/night/as-shown.ts';
 import { aStartedNight, untilState } from '../../support/night/daemon-night.ts';
 import { useRedis } from '../../support/redis/redis.ts';
@@ -14,6 +15,8 @@ describe('the notifications of daemons', () => {
   it('report a hold, its end and the end of the rollout once to every kind of receiver', async () => {
     const receiver = await startFakeReceiver((_number, { path }) => (path.includes('enqueue') ? 202 : 200));
     const mail = await startFakeMailServer();
+    const slack = await startFakeSlack();
+    onTestFinished(slack.close);
     onTestFinished(receiver.close);
     onTestFinished(mail.close);
     const url = (name: string) => `${receiver.url}/${name}/${notifyPath}`;
@@ -29,6 +32,7 @@ describe('the notifications of daemons', () => {
         http: { publicUrl: 'https://upwave.example.com/' },
         notify: [
           { slack: { url: url('slack') } },
+          { slack: { token: notifyKey, channel: 'C012', apiUrl: slack.apiUrl } },
           { teams: { url: url('teams') } },
           { pagerDuty: { routingKey: notifyKey, url: receiver.url } },
           { webhook: { url: url('hook'), secret: notifyKey } },
@@ -50,7 +54,7 @@ describe('the notifications of daemons', () => {
     await end();
     await until('the last messages', () => posts('hook').length >= 3 && posts('/v2/').length >= 3);
     await until('the other last messages', () =>
-      [mail.mails, posts('slack'), posts('teams')].every(({ length }) => length >= 3),
+      [mail.mails, slack.calls, posts('slack'), posts('teams')].every(({ length }) => length >= 3),
     );
 
     const hook = posts('hook').map(({ text }) => JSON.parse(text) as Record<string, unknown>);
@@ -93,6 +97,13 @@ describe('the notifications of daemons', () => {
     expect(
       posts('slack').map(({ text }) => (JSON.parse(text) as { text: string }).text.split('\n')[0]),
     ).toEqual(['*night: held*', '*night: no longer held*', '*night: finished with failures*']);
+    const [first] = slack.posted.keys();
+    expect(slack.calls).toMatchObject([
+      { token: notifyKey, channel: 'C012', text: expect.stringContaining('*night: held*') },
+      { thread_ts: first, text: expect.stringContaining('About "held" of ') },
+      { text: expect.stringContaining('*night: finished with failures*') },
+    ]);
+    expect(slack.calls[2]).not.toHaveProperty('thread_ts');
     expect(posts('teams')[0]?.text).toContain('AdaptiveCard');
     expect(mail.mails.map(({ text }) => /^Subject: (.*)$/m.exec(text)?.[1])).toEqual([
       'night: held',

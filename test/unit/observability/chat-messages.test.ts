@@ -161,8 +161,11 @@ describe('a message in Slack', () => {
       cause: 'About "held" of 2026-03-02 21:00 UTC.',
       buttons: [],
     });
-    const ended = slackOf({ state: 'finishedWithFailures', endedAt: startedAt });
-    expect(ended.attachments?.[0]?.color).toBe('#855600');
+    const endedAs = (state: 'finishedWithFailures' | 'succeeded' | 'superseded') =>
+      slackOf({ state, endedAt: startedAt }).attachments?.[0]?.color;
+    expect(endedAs('finishedWithFailures')).toBe('#855600');
+    expect(endedAs('succeeded')).toBe('#176b3a');
+    expect(endedAs('superseded')).toBe('#1769b5');
   });
 });
 
