@@ -15,14 +15,14 @@ describe('the guide to systemd', () => {
   const credentials = [...unit.matchAll(/^LoadCredential=([\w-]+):(\S+)$/gm)];
 
   it('writes the secrets that the unit passes, and no other', () => {
-    const written = [...guide.matchAll(/> (\/etc\/upwave\/\S+)$/gm)].map(([, path]) => path);
-    expect(credentials.map(([, name]) => name)).toEqual([
+    const written = [...guide.matchAll(/> (\/etc\/upwave\/\S+)$/gm)].map(([, path = '']) => path);
+    expect(credentials.map(([, name = '']) => name)).toEqual([
       'access-id',
       'access-key',
       'token',
       'redis-password',
     ]);
-    expect(written.sort()).toEqual(credentials.map(([, , path]) => path).sort());
+    expect(written.sort()).toEqual(credentials.map(([, , path = '']) => path).sort());
   });
 
   it('has a config that is right and takes every secret from a credential', () => {
@@ -34,9 +34,9 @@ describe('the guide to systemd', () => {
     writeFileSync(file, config.replaceAll('/run/credentials/upwave.service', folder));
     expect(loadConfig(file, {}).rollouts.map(({ name }) => name)).toEqual(['production']);
     const named = [...config.matchAll(/File: \/run\/credentials\/upwave\.service\/(\S+)/g)].map(
-      ([, name]) => name,
+      ([, name = '']) => name,
     );
-    expect(named.sort()).toEqual(credentials.map(([, name]) => name).sort());
+    expect(named.sort()).toEqual(credentials.map(([, name = '']) => name).sort());
   });
 
   it('copies the unit from where the package has it, to the path that it verifies', () => {

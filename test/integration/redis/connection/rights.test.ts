@@ -12,11 +12,13 @@ import {
   aDaemonNight,
   type NightDaemon,
   scan,
+  twoAccountsConfig,
   untilEnded,
   upgradesOf,
 } from '../../../support/night/daemon-night.ts';
 import { brokenPromises } from '../../../support/night/judge-night.ts';
 import { callUpwave } from '../../../support/night/upwave-call.ts';
+import { aDesk } from '../../../support/night/upwave-desk.ts';
 import { makeRedisProcess, redisServerCommand } from '../../../support/redis/redis-process.ts';
 import { until } from '../../../support/until.ts';
 
@@ -81,6 +83,21 @@ describe
 
       expect(daemon.log.filter(isReported).map(({ event }) => event)).toEqual(['redis.reachable']);
       expect((await reader.commands.keys('*')).filter((key) => !key.startsWith('upwave:'))).toEqual([]);
+      expect(await reader.commands.acl('LOG')).toEqual([]);
+    });
+
+    it('can run the rollouts of several accounts, whose keys begin with the same prefix', async (test) => {
+      const { redis, config } = await aRedisWithUser(test.onTestFinished);
+      const reader = makeRedisConnection({ url: redis.url, keyPrefix: 'x' }, 'worker');
+      test.onTestFinished(() => reader.close());
+      const night = (seed: string) =>
+        aDaemonNight({ redis: config, scenario: { fleet: { size: 8, seed } } }, test.onTestFinished);
+      const desk = aDesk(test, { ...twoAccountsConfig(await night('eu'), await night('us')), redis: config });
+      expect(await desk.run('run', '--once', '--json')).toMatchObject({ code: 0 });
+      const keys = await reader.commands.keys('*');
+      for (const prefix of ['upwave:eu', 'upwave:us'])
+        expect(keys.filter((key) => key.startsWith(prefix)).length).toBeGreaterThan(5);
+      expect(keys.filter((key) => !key.startsWith('upwave:'))).toEqual([]);
       expect(await reader.commands.acl('LOG')).toEqual([]);
     });
 
