@@ -1,13 +1,13 @@
 import { exposeEverything } from '../support/exposed-metrics.ts';
-import { alertsGuide } from './alerts-reference.ts';
-import { commandsReference } from './commands-reference.ts';
-import { configReference } from './config-reference.ts';
 import { textOf } from './documents.ts';
-import { eventsReference } from './events-reference.ts';
-import { httpReference } from './http-reference.ts';
 import { configJsonSchema } from './json-schema.ts';
-import { metricsReference } from './metrics-reference.ts';
 import { noticeSamples } from './notice-samples.ts';
+import { alertsGuide } from './references/alerts-reference.ts';
+import { commandsReference } from './references/commands-reference.ts';
+import { configReference } from './references/config-reference.ts';
+import { eventsReference } from './references/events-reference.ts';
+import { httpReference } from './references/http-reference.ts';
+import { metricsReference } from './references/metrics-reference.ts';
 
 /** Committed files which the code gives, wholly or between two marks, with the text that they have to have. */
 export async function generatedFiles(): Promise<readonly { readonly path: string; readonly text: string }[]> {

@@ -7,19 +7,26 @@ export function configJsonSchema(): object {
     io: 'input',
     // Variables are not replaced in keys.
     override: ({ jsonSchema, path }) => {
-      reportBounds(jsonSchema);
       if (path.at(-1) !== 'propertyNames') allowVariable(jsonSchema);
     },
   });
+  reportBounds(schema);
   return { ...schema, title: 'upwave' };
 }
 
-/** JSON Schema has no bounds for durations as text, so the description has them. Changes its argument. */
-function reportBounds(schema: JsonSchema): void {
-  const { bounds, description = '' } = schema;
+/** The same without variables, and with `bounds` where JSON Schema has none. */
+export function configSchemaWithBounds(): object {
+  return z.toJSONSchema(ConfigFile, { io: 'input' });
+}
+
+/** JSON Schema has no bounds for durations and percentages as text, so the descriptions have them. Changes its argument. */
+function reportBounds(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  Object.values(node).forEach(reportBounds);
+  const { bounds, description = '' } = node as JsonSchema;
   if (typeof bounds !== 'string') return;
-  Reflect.deleteProperty(schema, 'bounds');
-  schema.description = `${description} From ${bounds}.`.trim();
+  Reflect.deleteProperty(node, 'bounds');
+  Reflect.set(node, 'description', `${description} From ${bounds}.`.trim());
 }
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;

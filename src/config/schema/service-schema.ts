@@ -76,7 +76,7 @@ export const ServiceSchema = z
     budgetShare: percentageSchema('80%')
       .prefault('100%')
       .describe(
-        'The share of requestsPerSecond that upwave uses, from 1% to 100%. The remaining share is for other tools of the same user.',
+        'The share of requestsPerSecond that upwave uses. The remaining share is for other tools of the same user.',
       ),
     requestTimeout: durationSchema('100ms', '10m')
       .prefault('30s')

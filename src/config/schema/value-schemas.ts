@@ -128,7 +128,8 @@ export function percentageSchema(example: string, leastPercent = 1) {
       if (percent >= leastPercent && percent <= 100) return percent / 100;
       context.addIssue(`${quote(text)} is not a share; it ${sentence}`);
       return z.NEVER;
-    });
+    })
+    .meta({ bounds: `${leastPercent}% to 100%` });
 }
 
 /** An http or https URL. Messages never show it, because it may contain a password. */

@@ -27,7 +27,7 @@ const Wave = z
       .describe(
         "How long the wave's collectors must stay healthy before the next wave opens. The default is 30m, in the last wave 0s.",
       ),
-    maxFailures: amount('zero')
+    maxFailures: amount()
       .prefault('1%')
       .describe(
         'How many failures the wave may have: a count, or a percentage of the wave (rounded down). After a resume only new failures count.',
@@ -136,10 +136,11 @@ function checkWaves(waves: readonly unknown[], report: WholeReport): void {
 
 /**
  * A count of collectors such as `5`, or a share such as `"2%"`.
- * @param least the smallest count and percentage: a wave needs a member, a limit may be 0
  */
-function amount(least: 'aboveZero' | 'zero') {
-  return sized(least, parseAmount, 'must be a count such as 5, or a percentage such as "2%"');
+function amount() {
+  return sized('zero', parseAmount, 'must be a count such as 5, or a percentage such as "2%"').meta({
+    bounds: '0 to 100%',
+  });
 }
 
 /** How many collectors a wave takes: an amount above 0, or `1 per stratum`. */
@@ -148,9 +149,10 @@ function waveSize() {
     'aboveZero',
     (input) => parsePerStratum(input) ?? parseAmount(input),
     'must be a count such as 5, a percentage such as "2%", or "1 per stratum"',
-  );
+  ).meta({ bounds: '1 collector to 100%' });
 }
 
+/** @param least the smallest count and percentage: a wave needs a member, a limit may be 0 */
 function sized<Size extends WaveSize>(
   least: 'aboveZero' | 'zero',
   parse: (input: number | string) => Size | undefined,

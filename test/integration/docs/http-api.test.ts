@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { AdminApiParts } from '../../../src/admin-api/admin-api.ts';
 import type { StartPreview } from '../../../src/contract/admin/policies.ts';
-import { exampleBodies } from '../../sources/http-examples.ts';
+import { exampleBodies } from '../../sources/references/http-examples.ts';
 import { ending } from '../../support/ending.ts';
 import { aRolloutStatus, makeFakeOperations } from '../../support/fake-operations.ts';
 import { nightPolicy, scan } from '../../support/night/daemon-night.ts';

@@ -1,5 +1,5 @@
-import type { LogFields, LogLevel } from '../../src/observability/logger.ts';
-import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
+import type { LogFields, LogLevel } from '../../../src/observability/logger.ts';
+import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { EventDoc } from './rollout-event-docs.ts';
 
 /** The notes that may have this name: some have several. */

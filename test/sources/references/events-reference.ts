@@ -1,9 +1,9 @@
-import { renderAudit } from '../../src/cli/history/audit-command.ts';
-import { renderEvents } from '../../src/cli/history/events-command.ts';
-import { makeLogger } from '../../src/observability/logger.ts';
-import { makeEventSink } from '../../src/observability/make-event-sink.ts';
-import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
-import type { RolloutEvent } from '../../src/rollout/model/events.ts';
+import { renderAudit } from '../../../src/cli/history/audit-command.ts';
+import { renderEvents } from '../../../src/cli/history/events-command.ts';
+import { makeLogger } from '../../../src/observability/logger.ts';
+import { makeEventSink } from '../../../src/observability/make-event-sink.ts';
+import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
+import type { RolloutEvent } from '../../../src/rollout/model/events.ts';
 import { noteDocs, programEventDocs } from './log-event-docs.ts';
 import { auditEventDocs, type EventDoc, rolloutEventDocs } from './rollout-event-docs.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { needsOperator } from '../../src/admin-api/access/access.ts';
-import { adminFaultStatuses } from '../../src/admin-api/access/admin-fault.ts';
-import { AdminErrorBody, adminApi, adminApiPath } from '../../src/contract/admin/api.ts';
-import type { Operation } from '../../src/contract/operation.ts';
-import { makeOpenApiDocument } from '../../src/http/openapi.ts';
+import { needsOperator } from '../../../src/admin-api/access/access.ts';
+import { adminFaultStatuses } from '../../../src/admin-api/access/admin-fault.ts';
+import { AdminErrorBody, adminApi, adminApiPath } from '../../../src/contract/admin/api.ts';
+import type { Operation } from '../../../src/contract/operation.ts';
+import { makeOpenApiDocument } from '../../../src/http/openapi.ts';
 import { exampleBodies, exampleQueries } from './http-examples.ts';
 
 /** The parts of the schemas of an OpenAPI document that are used here. */

@@ -1,7 +1,7 @@
 import type { Command, Option } from 'commander';
-import { makeProgram } from '../../src/cli/program.ts';
-import { makeSafeStreams } from '../../src/cli/shell/console-output.ts';
-import { commandsOf } from '../../src/cli/shell/program-help.ts';
+import { makeProgram } from '../../../src/cli/program.ts';
+import { makeSafeStreams } from '../../../src/cli/shell/console-output.ts';
+import { commandsOf } from '../../../src/cli/shell/program-help.ts';
 
 /** Every command with its arguments and options, in Markdown, under the headings of the help. */
 export function commandsReference(): string {

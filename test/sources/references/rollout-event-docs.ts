@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../src/base/vocabulary.ts';
+import type { AuditEvent } from '../../../src/base/vocabulary.ts';
 import {
   clearedText,
   eventReasonText,
@@ -6,13 +6,13 @@ import {
   inventoryTrustedText,
   joinedText,
   plannedText,
-} from '../../src/rollout/messages/event-texts.ts';
-import { implausibleText } from '../../src/rollout/messages/stop-causes.ts';
-import { heldText } from '../../src/rollout/messages/stratum-reasons.ts';
-import { upgradeReasonText } from '../../src/rollout/messages/upgrade-reasons.ts';
-import type { RolloutEvent, RolloutEventName } from '../../src/rollout/model/events.ts';
-import type { RolloutReason } from '../../src/rollout/model/rollout-reason.ts';
-import type { UpgradeReason } from '../../src/rollout/model/upgrade-reason.ts';
+} from '../../../src/rollout/messages/event-texts.ts';
+import { implausibleText } from '../../../src/rollout/messages/stop-causes.ts';
+import { heldText } from '../../../src/rollout/messages/stratum-reasons.ts';
+import { upgradeReasonText } from '../../../src/rollout/messages/upgrade-reasons.ts';
+import type { RolloutEvent, RolloutEventName } from '../../../src/rollout/model/events.ts';
+import type { RolloutReason } from '../../../src/rollout/model/rollout-reason.ts';
+import type { UpgradeReason } from '../../../src/rollout/model/upgrade-reason.ts';
 
 export interface EventDoc<Example> {
   readonly when: string;
