@@ -6,6 +6,7 @@ import { textOf } from './documents.ts';
 import { httpReference } from './http-reference.ts';
 import { configJsonSchema } from './json-schema.ts';
 import { metricsReference } from './metrics-reference.ts';
+import { nightPicture } from './night-picture.ts';
 
 /** Committed files which the code gives, wholly or between two marks, with the text that they have to have. */
 export async function generatedFiles(): Promise<readonly { readonly path: string; readonly text: string }[]> {
@@ -16,6 +17,7 @@ export async function generatedFiles(): Promise<readonly { readonly path: string
       path: guide('alerts'),
       text: alertsGuide(textOf(guide('alerts')), textOf('deploy/prometheus/rules.yml')),
     },
+    { path: 'src/docs/guides/pictures/night.svg', text: nightPicture() },
     guideWithPart('commands', commandsReference()),
     guideWithPart('config-reference', configReference()),
     guideWithPart('http-api', httpReference()),

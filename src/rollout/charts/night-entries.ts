@@ -64,6 +64,7 @@ export interface NumberGroup {
 }
 
 const [digitPx, edgePx, gapPx] = [7, 11, 2];
+const oneDigitPx = digitPx + edgePx;
 
 /** Places the numbers on a line of this width, from the left, so that none overlaps another. */
 export function groupNumbers(
@@ -75,7 +76,7 @@ export function groupNumbers(
   let first = 0;
   for (const [index, { at, text: title, tone }] of entries.entries()) {
     if (tone === undefined) continue;
-    const left = (x(at) / 100) * linePx - digitPx - edgePx / 2 + 3;
+    const left = (x(at) / 100) * linePx - oneDigitPx / 2;
     const last = groups.at(-1);
     if (last === undefined || left >= last.left + last.width + gapPx) {
       first = index + 1;

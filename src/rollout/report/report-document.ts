@@ -102,12 +102,12 @@ function waves({ status, figures, madeAt, night, gates: courses }: ReportInput):
   return [
     headingBlock('Waves'),
     ...chartBlocks(
-      nightChart(night, { ...utcClock, now: madeAt, nowText: 'report made', eta: status.eta, list: 'open' }),
+      nightChart(night, { ...inUtc, now: madeAt, nowText: 'report made', eta: status.eta, list: 'open' }),
     ),
     tableBlock(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
     ...chartBlocks(
       progressChart(progressPoints(figures, status.createdAt, until), {
-        ...utcClock,
+        ...inUtc,
         planned: status.planned,
       }),
     ),
@@ -275,7 +275,7 @@ export function utcText(at: EpochMs): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-const utcClock = { words: utcText, localOf: utc.localOf };
+const inUtc = { zone: utc.name, localOf: utc.localOf };
 
 export function tableBlock(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): Block {
   return { kind: 'table', columns, rows };

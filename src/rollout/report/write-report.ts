@@ -47,7 +47,7 @@ function htmlOf(block: Block): string {
     case 'text':
       return `<p>${escapeText(block.text)}</p>`;
     case 'chart':
-      return elementOf(block.chart);
+      return chartText(block.chart);
     case 'table': {
       const cells = (tag: 'th' | 'td', row: readonly string[]) =>
         `<tr>${row.map((cell) => `<${tag}>${escapeText(cell)}</${tag}>`).join('')}</tr>`;
@@ -62,9 +62,10 @@ function htmlOf(block: Block): string {
   }
 }
 
-function elementOf({ tag, attributes, children }: ChartElement): string {
+/** A chart as HTML or SVG. Its texts are escaped. */
+export function chartText({ tag, attributes, children }: ChartElement): string {
   const named = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeText(String(value))}"`);
-  const within = children.map((child) => (typeof child === 'string' ? escapeText(child) : elementOf(child)));
+  const within = children.map((child) => (typeof child === 'string' ? escapeText(child) : chartText(child)));
   // The escaping cuts the blanks at both ends of a text.
   return `<${tag}${named.join('')}>${within.join(' ')}</${tag}>`;
 }
