@@ -51,6 +51,7 @@ export function nightPicture(): string {
     attributes: { x: 0, y: -edge, width, height: height + 2 * edge, class: 'ground-of-file' },
     children: [],
   };
+  const title = { tag: 'title', attributes: {}, children: ['A rollout that was held, and rolled back'] };
   // The role and the label are for a document that contains it.
   const { role: _role, 'aria-label': _label, ...attributes } = chart.attributes;
   const file = {
@@ -59,8 +60,8 @@ export function nightPicture(): string {
     viewBox: `0 ${-edge} ${width} ${height + 2 * edge}`,
   };
   const style = `${chartStyle}.ground-of-file { fill: var(--card) } .number text { stroke: none }`;
-  const text = chartText({ ...chart, attributes: file, children: [ground, ...chart.children] });
-  return `${text.replace('>', `><style>${style.replace('@container (min-width: 34rem)', '@media all')}</style>`)}\n`;
+  const text = chartText({ ...chart, attributes: file, children: [title, ground, ...chart.children] });
+  return `${text.replace('</title>', `</title><style>${style.replace('@container (min-width: 34rem)', '@media all')}</style>`)}\n`;
 }
 
 function isPlot(child: ChartElement | string): child is ChartElement {

@@ -80,5 +80,8 @@ function typicalBlocks(result: ShownRehearsal): readonly Block[] {
     list: 'open',
   });
   if (picture === undefined) return [];
-  return [textBlock(`The picture shows seed ${seed}. More seeds end like it than in any other way.`), ...chartBlocks(picture)];
+  return [
+    textBlock(`The picture shows seed ${seed}. More seeds end like it than in any other way.`),
+    ...chartBlocks(picture),
+  ];
 }
