@@ -41,6 +41,7 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
   const shown = within(night, axis);
   const showAt = instantOn(axis);
   const view = { axis, x, showAt };
+  const endText = end === null ? [] : [`Expected end: ${etaText(end.eta, showAt)}`];
   const entries = nightEntries(shown, showAt);
   const height = numbersHeight + lanes.length * laneHeight + ticksHeight;
   const present: readonly ChartElement[] =
@@ -52,7 +53,7 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
     ...bandsBehind(shown, view),
     ...numbers(entries, x, lanes.length),
     ...lanes.flatMap((lane, index) => laneOf(night, lane, { ...view, index, now: parts.now })),
-    ...(end === null ? [] : [endMark(end, { lanes: lanes.length, ...view })]),
+    ...endMark(end, { lanes: lanes.length, x, title: endText.join('') }),
     ...present,
     ...tickLabels(axis, x, height - 6),
   );
@@ -61,7 +62,7 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
     { class: 'night' },
     svg,
     legend(legendOf(shown, parts.nowText, end)),
-    listOf(entries, parts),
+    listOf([...entries.map(({ text }) => text), ...endText], parts),
   );
 }
 
@@ -194,8 +195,7 @@ function numbers(entries: readonly NightEntry[], x: Position, lanes: number): re
     const linePx = linesPx[form];
     const groups = groupNumbers(entries, x, linePx).flatMap(({ at, text, title, tone, left, width }) => {
       const percent = x(at);
-      // Numbers at the ends of the line stay within it.
-      const offset = Math.round(Math.min(Math.max(0, left), linePx - width) - (percent / 100) * linePx);
+      const offset = Math.round(left - (percent / 100) * linePx);
       return [
         line('leader', percent, { lanes }),
         chartElement(
@@ -226,11 +226,12 @@ function line(
 }
 
 function endMark(
-  { from, to, eta }: ExpectedEnd,
-  { lanes, x, showAt }: View & { readonly lanes: number },
-): ChartElement {
-  const title = `Expected end: ${etaText(eta, showAt)}`;
-  return box('eta', { y: numbersHeight, height: lanes * laneHeight, title, ...edges(from, to, x) });
+  end: ExpectedEnd | null,
+  { lanes, x, title }: { readonly lanes: number; readonly x: Position; readonly title: string },
+): readonly ChartElement[] {
+  if (end === null) return [];
+  const place = { y: numbersHeight, height: lanes * laneHeight, ...edges(end.from, end.to, x) };
+  return [box('eta', { ...place, title })];
 }
 
 // A stretch of seconds in a night of hours is still seen.
@@ -280,8 +281,8 @@ function legendOf(night: RolloutNight, nowText: string, end: ExpectedEnd | null)
   ];
 }
 
-function listOf(entries: readonly NightEntry[], { list, zone }: NightParts): ChartElement {
-  const items = entries.map(({ text }) => chartElement('li', {}, text));
+function listOf(texts: readonly string[], { list, zone }: NightParts): ChartElement {
+  const items = texts.map((text) => chartElement('li', {}, text));
   return chartElement(
     'details',
     { class: 'small', ...(list === 'open' && { open: 'open' }) },

@@ -94,8 +94,24 @@ describe('the picture of a rollout', () => {
       const groups = shown(width);
       for (const [index, { left }] of groups.entries()) {
         const before = groups[index - 1];
-        expect(left).toBeGreaterThan(before === undefined ? -Infinity : before.left + before.width);
+        expect(left).toBeGreaterThanOrEqual(before === undefined ? 0 : before.left + before.width);
+        expect(left + (groups[index]?.width ?? 0)).toBeLessThanOrEqual(width);
       }
+    }
+  });
+
+  it('keeps many numbers apart, also at both ends of the line', () => {
+    const entries = Array.from({ length: 120 }, (_, n) => ({
+      at: n < 90 ? n : 100,
+      text: '',
+      tone: 'rest' as const,
+    }));
+    for (const linePx of [90, 200, 290, 540]) {
+      const groups = groupNumbers(entries, (of) => 2 + of * 0.96, linePx);
+      expect(groups.at(-1)?.text).toMatch(/(^|–)120$/);
+      const edges = groups.flatMap(({ left, width }) => [left, left + width]);
+      expect(edges).toEqual(edges.toSorted((a, b) => a - b));
+      expect([Math.min(...edges) >= 0, Math.max(...edges) <= linePx]).toEqual([true, true]);
     }
   });
 
@@ -108,8 +124,9 @@ describe('the picture of a rollout', () => {
     expect(classesOf(draw({ lanes: [soaking] }), 'rect')).toContain('stretch ahead');
     expect(classesOf(draw({ lanes: [soaking] }, { now: at(55) }), 'rect')).not.toContain('stretch ahead');
     const eta = { kind: 'at', at: at(80), plusMinusMs: minute, requests: 5 } as const;
-    const titles = all(draw({}, { eta })).filter(({ tag }) => tag === 'title');
-    expect(titles.map(textOf)).toContain('Expected end: about 22:20 (±1m), 5 requests');
+    const shown = all(draw({}, { eta })).filter(({ tag }) => tag === 'title' || tag === 'li');
+    const ends = shown.filter((each) => textOf(each) === 'Expected end: about 22:20 (±1m), 5 requests');
+    expect(ends.map(({ tag }) => tag)).toEqual(['title', 'li']);
   });
 
   it('leaves out a freeze that begins after its end', () => {
