@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Instant, listOf, namedObject, rowsOf, WaveStateName } from './status-parts.ts';
 
-export const nightSpanKinds = ['upgrade', 'soak', 'gates', 'approval', 'back'] as const;
-export const nightBandKinds = ['hold', 'pause', 'approval', 'inventory', 'window', 'freeze'] as const;
+const spanKinds = ['upgrade', 'soak', 'gates', 'approval', 'back'] as const;
+const bandKinds = ['hold', 'pause', 'approval', 'inventory', 'window', 'freeze'] as const;
 
 const Stretch = { from: Instant, to: Instant.nullable().describe('Null: it lasts.') };
 
@@ -21,7 +21,7 @@ export const RolloutNight = namedObject('RolloutNight', 'A rollout on one time a
     state: WaveStateName,
     spans: rowsOf({
       kind: z
-        .enum(nightSpanKinds)
+        .enum(spanKinds)
         .describe(
           '`upgrade`: collectors are upgraded. `gates`: the soak is over, and the gate has not passed. `approval`: it waits for one. `back`: collectors are rolled back.',
         ),
@@ -31,7 +31,7 @@ export const RolloutNight = namedObject('RolloutNight', 'A rollout on one time a
   }),
   bands: rowsOf({
     kind: z
-      .enum(nightBandKinds)
+      .enum(bandKinds)
       .describe(
         '`approval`: the plan waits for one. `inventory`: the inventory is implausible. `window`: no window is open.',
       ),

@@ -11,7 +11,6 @@ import {
 } from '../../rollout/report/report-document.ts';
 import { assumedText, notPlayedText } from './assumed-text.ts';
 import {
-  clockText,
   endText,
   figureRows,
   type ShownRehearsal,
@@ -71,14 +70,18 @@ const heldMax = 20;
 function typicalBlocks(result: ShownRehearsal): readonly Block[] {
   const { rehearsal, timeZone } = result;
   const { seed, night, tookMs } = rehearsal.typical;
+  const zone = findTimeZone(timeZone) ?? utc;
   const picture = nightChart(night, {
-    words: (at) => clockText(at, result),
-    localOf: (findTimeZone(timeZone) ?? utc).localOf,
+    zone: zone.name,
+    localOf: zone.localOf,
     now: rehearsal.beganAt + tookMs,
     nowText: 'end of the rehearsal',
     eta: null,
     list: 'open',
   });
   if (picture === undefined) return [];
-  return [textBlock(`Seed ${seed} in a picture. Most seeds end like it.`), ...chartBlocks(picture)];
+  return [
+    textBlock(`The picture shows seed ${seed}. More seeds end like it than in any other way.`),
+    ...chartBlocks(picture),
+  ];
 }

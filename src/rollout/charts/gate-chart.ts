@@ -1,8 +1,11 @@
+import type { EpochMs } from '../../base/time.ts';
 import { writeExpectation } from '../messages/gates.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { GateSample } from '../model/gate-answers.ts';
 import { type ChartElement, chartElement } from './chart-element.ts';
-import { scale, type TimeAxis } from './time-axis.ts';
+import { scale } from './time-axis.ts';
+
+type ShowAt = (at: EpochMs) => string;
 
 interface GateParts {
   readonly name: string;
@@ -15,7 +18,7 @@ const [width, height, edge] = [160, 32, 3];
 const tones = { met: 'good', missed: 'bad', hold: 'bad', error: 'late' } as const;
 
 /** The answers of one gate over time: its values beside the limit, or a dot for each answer without a value. */
-export function gateChart(gate: GateParts, words: TimeAxis['words']): ChartElement | undefined {
+export function gateChart(gate: GateParts, words: ShowAt): ChartElement | undefined {
   const { samples, expect } = gate;
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || last.at <= first.at) return undefined;
@@ -43,7 +46,7 @@ export function gateChart(gate: GateParts, words: TimeAxis['words']): ChartEleme
 }
 
 /** The chart of a gate in words. */
-export function gateCourseText(gate: GateParts, words: TimeAxis['words']): string {
+export function gateCourseText(gate: GateParts, words: ShowAt): string {
   const { name, expect, samples } = gate;
   const [from, to] = [samples[0]?.at ?? 0, samples.at(-1)?.at ?? 0];
   const values = valuesOf(gate);

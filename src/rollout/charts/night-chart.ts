@@ -7,12 +7,12 @@ import { waveStageText } from '../messages/sentences.ts';
 import { type ChartElement, chartElement, type LegendEntry, legend } from './chart-element.ts';
 import { groupNumbers, type NightEntry, nightEntries } from './night-entries.ts';
 import { nightPatterns } from './night-patterns.ts';
-import { type ChartClock, scale, type TimeAxis, tickLabels } from './time-axis.ts';
+import { type ChartZone, instantOn, scale, type TimeAxis, tickLabels } from './time-axis.ts';
 
 type Lane = RolloutNight['lanes'][number];
 type Span = Lane['spans'][number];
 
-interface NightParts extends ChartClock {
+interface NightParts extends ChartZone {
   readonly now: EpochMs;
   /** What the line at that instant is called. */
   readonly nowText: string;
@@ -22,7 +22,7 @@ interface NightParts extends ChartClock {
   readonly list: 'open' | 'folded';
 }
 
-const minuteMs = 60_000;
+const [shortestMs, tailMs] = [1_000, 5_000];
 // Pixels. The numbers are above the lanes, and the time is below them.
 const [numbersHeight, laneHeight, barTop, barHeight, ticksHeight] = [26, 42, 20, 14, 22];
 /** The widths for which numbers are placed: a phone's, and the least width of the wider form. */
@@ -39,18 +39,21 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
   const axis = axisOf(night, parts, end);
   const x = scale([axis.from, axis.to], [2, 98]);
   const shown = within(night, axis);
-  const entries = nightEntries(shown, axis.words);
+  const showAt = instantOn(axis);
+  const view = { axis, x, showAt };
+  const endText = end === null ? [] : [`Expected end: ${etaText(end.eta, showAt)}`];
+  const entries = nightEntries(shown, showAt);
   const height = numbersHeight + lanes.length * laneHeight + ticksHeight;
   const present: readonly ChartElement[] =
     night.to === null ? [line('present', x(parts.now), { lanes: lanes.length, title: parts.nowText })] : [];
   const svg = chartElement(
     'svg',
-    { class: 'plot', width: '100%', height, role: 'img', 'aria-label': labelOf(axis) },
+    { class: 'plot', width: '100%', height, role: 'img', 'aria-label': labelOf(axis, showAt) },
     nightPatterns,
-    ...bandsBehind(shown, axis, x),
+    ...bandsBehind(shown, view),
     ...numbers(entries, x, lanes.length),
-    ...lanes.flatMap((lane, index) => laneOf(night, lane, { index, now: parts.now, axis, x })),
-    ...(end === null ? [] : [endMark(end, x, lanes.length)]),
+    ...lanes.flatMap((lane, index) => laneOf(night, lane, { ...view, index, now: parts.now })),
+    ...endMark(end, { lanes: lanes.length, x, title: endText.join('') }),
     ...present,
     ...tickLabels(axis, x, height - 6),
   );
@@ -59,36 +62,43 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
     { class: 'night' },
     svg,
     legend(legendOf(shown, parts.nowText, end)),
-    listOf(entries, parts),
+    listOf([...entries.map(({ text }) => text), ...endText], parts),
   );
 }
 
 type Position = (at: EpochMs) => number;
 
+/** Where an instant of the axis is, and how it is written. */
+interface View {
+  readonly axis: TimeAxis;
+  readonly x: Position;
+  showAt(at: EpochMs): string;
+}
+
 interface ExpectedEnd {
   readonly from: EpochMs;
   readonly to: EpochMs;
-  readonly title: string;
+  readonly eta: Eta;
 }
 
-function endOf({ eta, now, words }: NightParts): ExpectedEnd | null {
+function endOf({ eta, now }: NightParts): ExpectedEnd | null {
   if (eta === null || eta.kind === 'unknown') return null;
   const at = eta.kind === 'afterApproval' ? (eta.approvalAt ?? now) + eta.durationMs : eta.at;
   const plusMinusMs = eta.kind === 'atTheLatest' ? 0 : eta.plusMinusMs;
-  return { from: at - plusMinusMs, to: at + plusMinusMs, title: `Expected end: ${etaText(eta, words)}` };
+  return { from: at - plusMinusMs, to: at + plusMinusMs, eta };
 }
 
-function axisOf(night: RolloutNight, { now, words, localOf }: NightParts, end: ExpectedEnd | null): TimeAxis {
+function axisOf(night: RolloutNight, { now, zone, localOf }: NightParts, end: ExpectedEnd | null): TimeAxis {
   const { from, to, lanes, bands, marks } = night;
-  const clock = { from, words, localOf };
+  const clock = { from, zone, localOf };
   const known = [
     ...bands.map((band) => (isClosed(band) ? from : (band.to ?? from))),
     ...marks.map(({ at }) => at),
   ];
-  if (to !== null) return { ...clock, to: Math.max(to, from + minuteMs, ...known) };
+  if (to !== null) return { ...clock, to: Math.max(to, from + shortestMs, ...known) };
   const due = lanes.flatMap(({ spans }) => spans.map((span) => span.dueAt ?? from));
   const last = Math.max(now, end?.to ?? now, ...due, ...known);
-  return { ...clock, to: last + Math.max(minuteMs, (last - from) * 0.04) };
+  return { ...clock, to: last + Math.max(tailMs, (last - from) * 0.04) };
 }
 
 function isClosed({ kind }: RolloutNight['bands'][number]): boolean {
@@ -100,18 +110,18 @@ function within(night: RolloutNight, { from, to }: TimeAxis): RolloutNight {
   return { ...night, bands: night.bands.filter((band) => band.from < to && (band.to ?? to) > from) };
 }
 
-function labelOf({ from, to, words }: TimeAxis): string {
-  return `Waves from ${words(from)} to ${words(to)}. The list below has the same in words.`;
+function labelOf({ from, to, zone }: TimeAxis, showAt: View['showAt']): string {
+  return `Waves from ${showAt(from)} to ${showAt(to)} (${zone}). The list below has the same in words.`;
 }
 
-function bandsBehind(night: RolloutNight, axis: TimeAxis, x: Position): readonly ChartElement[] {
+function bandsBehind(night: RolloutNight, { axis, x, showAt }: View): readonly ChartElement[] {
   const height = night.lanes.length * laneHeight;
   // Holds are in front of closed windows.
   const bands = night.bands.toSorted((a, b) => Number(isClosed(b)) - Number(isClosed(a)));
   const until = night.to ?? axis.to;
   return bands.map((band) =>
     box(`band ${band.kind}`, {
-      ...{ y: numbersHeight, height, title: nightBandText(band, axis.words) },
+      ...{ y: numbersHeight, height, title: nightBandText(band, showAt) },
       ...edges(band.from, band.to ?? until, x),
     }),
   );
@@ -120,17 +130,12 @@ function bandsBehind(night: RolloutNight, axis: TimeAxis, x: Position): readonly
 function laneOf(
   night: RolloutNight,
   lane: Lane,
-  {
-    index,
-    now,
-    axis,
-    x,
-  }: { readonly index: number; readonly now: EpochMs; readonly axis: TimeAxis; readonly x: Position },
+  { index, now, x, showAt }: View & { readonly index: number; readonly now: EpochMs },
 ): readonly ChartElement[] {
   const top = numbersHeight + index * laneHeight;
   const until = night.to ?? now;
   const bars = lane.spans.flatMap((span) => {
-    const bar = { y: top + barTop, height: barHeight, title: nightSpanText(lane.wave, span, axis.words) };
+    const bar = { y: top + barTop, height: barHeight, title: nightSpanText(lane.wave, span, showAt) };
     const dueAt = span.to === null ? (span.dueAt ?? until) : until;
     return [
       box(`stretch ${toneOf(span, lane, night)}`, { ...bar, ...edges(span.from, span.to ?? until, x) }),
@@ -187,22 +192,21 @@ function toneOf({ kind }: Span, { state }: Lane, night: RolloutNight): Bar {
 /** Numbers of the list, with a thin line from each group through all lanes. */
 function numbers(entries: readonly NightEntry[], x: Position, lanes: number): readonly ChartElement[] {
   return (['narrow', 'wide'] as const).map((form) => {
-    const groups = groupNumbers(entries, x, linesPx[form]).flatMap(
-      ({ at, text, title, tone, left, width }) => {
-        const start = Math.min(Math.max(0, left), linesPx[form] - width);
-        const edge = `${Math.round((start / linesPx[form]) * 1_000) / 10}%`;
-        return [
-          line('leader', x(at), { lanes }),
-          chartElement(
-            'svg',
-            { class: `number ${tone}`, x: edge, y: 2, width, height: 20, overflow: 'visible' },
-            chartElement('title', {}, title),
-            chartElement('rect', { x: 0.5, y: 0.5, width: width - 1, height: 18, rx: 9 }),
-            chartElement('text', { x: width / 2, y: 14, 'text-anchor': 'middle' }, text),
-          ),
-        ];
-      },
-    );
+    const linePx = linesPx[form];
+    const groups = groupNumbers(entries, x, linePx).flatMap(({ at, text, title, tone, left, width }) => {
+      const percent = x(at);
+      const offset = Math.round(left - (percent / 100) * linePx);
+      return [
+        line('leader', percent, { lanes }),
+        chartElement(
+          'svg',
+          { class: `number ${tone}`, x: `${percent}%`, y: 2, width, height: 20, overflow: 'visible' },
+          chartElement('title', {}, title),
+          chartElement('rect', { x: offset + 0.5, y: 0.5, width: width - 1, height: 18, rx: 9 }),
+          chartElement('text', { x: offset + width / 2, y: 14, 'text-anchor': 'middle' }, text),
+        ),
+      ];
+    });
     return chartElement('g', { class: `in-${form}` }, ...groups);
   });
 }
@@ -221,8 +225,13 @@ function line(
   );
 }
 
-function endMark({ from, to, title }: ExpectedEnd, x: Position, lanes: number): ChartElement {
-  return box('eta', { y: numbersHeight, height: lanes * laneHeight, title, ...edges(from, to, x) });
+function endMark(
+  end: ExpectedEnd | null,
+  { lanes, x, title }: { readonly lanes: number; readonly x: Position; readonly title: string },
+): readonly ChartElement[] {
+  if (end === null) return [];
+  const place = { y: numbersHeight, height: lanes * laneHeight, ...edges(end.from, end.to, x) };
+  return [box('eta', { ...place, title })];
 }
 
 // A stretch of seconds in a night of hours is still seen.
@@ -272,12 +281,12 @@ function legendOf(night: RolloutNight, nowText: string, end: ExpectedEnd | null)
   ];
 }
 
-function listOf(entries: readonly NightEntry[], { list }: NightParts): ChartElement {
-  const items = entries.map(({ text }) => chartElement('li', {}, text));
+function listOf(texts: readonly string[], { list, zone }: NightParts): ChartElement {
+  const items = texts.map((text) => chartElement('li', {}, text));
   return chartElement(
     'details',
     { class: 'small', ...(list === 'open' && { open: 'open' }) },
-    chartElement('summary', {}, 'The same in words'),
+    chartElement('summary', {}, `The same in words (times in ${zone})`),
     chartElement('ol', {}, ...items),
   );
 }

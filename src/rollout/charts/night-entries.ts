@@ -64,36 +64,44 @@ export interface NumberGroup {
 }
 
 const [digitPx, edgePx, gapPx] = [7, 11, 2];
+const oneDigitPx = digitPx + edgePx;
 
-/** Places the numbers on a line of this width, from the left, so that none overlaps another. */
+/** Places the numbers on a line of this width, so that none overlaps another or leaves the line. */
 export function groupNumbers(
   entries: readonly NightEntry[],
   x: (at: EpochMs) => number,
   linePx: number,
 ): readonly NumberGroup[] {
+  const placed = (group: Pick<NumberGroup, 'at' | 'text' | 'title' | 'tone'>): NumberGroup => {
+    const width = group.text.length * digitPx + edgePx;
+    const left = (x(group.at) / 100) * linePx - oneDigitPx / 2;
+    return { ...group, width, left: Math.min(Math.max(0, left), linePx - width) };
+  };
   const groups: NumberGroup[] = [];
-  let first = 0;
   for (const [index, { at, text: title, tone }] of entries.entries()) {
     if (tone === undefined) continue;
-    const left = (x(at) / 100) * linePx - digitPx - edgePx / 2 + 3;
-    const last = groups.at(-1);
-    if (last === undefined || left >= last.left + last.width + gapPx) {
-      first = index + 1;
-      groups.push({ ...labelled(String(first)), at, title, tone, left });
-      continue;
+    let group = placed({ at, text: String(index + 1), title, tone });
+    // A group at the end of the line grows to the left, over the one before.
+    for (let last = groups.at(-1); last !== undefined && isOver(last, group); last = groups.at(-1)) {
+      groups.pop();
+      group = placed(joined(last, group));
     }
-    const worse = numberTones.find((each) => each === last.tone || each === tone) ?? tone;
-    groups[groups.length - 1] = {
-      ...labelled(`${first}–${index + 1}`),
-      at: last.at,
-      title: `${last.title} · ${title}`,
-      tone: worse,
-      left: last.left,
-    };
+    groups.push(group);
   }
   return groups;
 }
 
-function labelled(text: string) {
-  return { text, width: text.length * digitPx + edgePx };
+function isOver(last: NumberGroup, { left }: NumberGroup): boolean {
+  return left < last.left + last.width + gapPx;
+}
+
+function joined(first: NumberGroup, second: NumberGroup) {
+  const [from] = first.text.split('–');
+  const to = second.text.split('–').at(-1);
+  return {
+    at: first.at,
+    text: `${from}–${to}`,
+    title: `${first.title} · ${second.title}`,
+    tone: numberTones.find((each) => each === first.tone || each === second.tone) ?? first.tone,
+  };
 }

@@ -1,7 +1,7 @@
 import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { type ChartElement, chartElement, legend } from './chart-element.ts';
-import { type ChartClock, scale, tickRow } from './time-axis.ts';
+import { type ChartZone, instantOn, scale, tickRow } from './time-axis.ts';
 
 interface Layer {
   readonly name: string;
@@ -12,7 +12,7 @@ interface Layer {
   readonly counts: readonly number[];
 }
 
-interface StackedChartParts extends ChartClock {
+interface StackedChartParts extends ChartZone {
   readonly instants: readonly EpochMs[];
   /** From the ground up. */
   readonly layers: readonly Layer[];
@@ -30,7 +30,7 @@ function stackedChart({
   layers,
   top,
   label,
-  words,
+  zone,
   localOf,
 }: StackedChartParts): ChartElement | undefined {
   const [from, to] = [instants[0], instants.at(-1)];
@@ -58,7 +58,7 @@ function stackedChart({
       { class: 'layers', viewBox, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
       ...polygons,
     ),
-    tickRow({ from, to, words, localOf }),
+    tickRow({ from, to, zone, localOf }),
     legend(layers.map((layer) => ({ ...layer, count: layer.counts.at(-1) ?? 0 }))),
   );
 }
@@ -71,7 +71,7 @@ export interface ProgressPoint {
   readonly inFlight?: number;
 }
 
-interface Fleet extends ChartClock {
+interface Fleet extends ChartZone {
   readonly planned: number;
 }
 
@@ -84,7 +84,7 @@ const levels = [
 /** How many upgrades had succeeded, had failed and were in flight over time; undefined before the first start. */
 export function progressChart(
   points: readonly ProgressPoint[],
-  { planned, words, localOf }: Fleet,
+  { planned, zone, localOf }: Fleet,
 ): ChartElement | undefined {
   const last = points.at(-1);
   const highest = Math.max(
@@ -92,6 +92,7 @@ export function progressChart(
     ...points.map(({ succeeded, failed, inFlight = 0 }) => succeeded + failed + inFlight),
   );
   if (last === undefined || highest === 0) return undefined;
+  const words = instantOn({ from: points[0]?.at ?? last.at, to: last.at, zone, localOf });
   const known = levels.filter(({ level }) => last[level] !== undefined);
   const counts = known.map(({ level, name }) => `${last[level]} ${name}`).join(', ');
   return stackedChart({
@@ -102,7 +103,7 @@ export function progressChart(
     })),
     // A wave of a hundred would be invisible beside a fleet of ten thousand.
     top: highest * 3 > planned ? planned : Math.ceil(highest * 1.15),
-    words,
+    zone,
     localOf,
     label: `${counts} at ${words(last.at)}, of ${planned}`,
   });
@@ -117,7 +118,7 @@ interface BuildCounts {
 /** Which builds the planned collectors ran over time. */
 export function buildsChart(
   { builds, points }: BuildCounts,
-  { planned, words, localOf }: Fleet,
+  { planned, zone, localOf }: Fleet,
 ): ChartElement | undefined {
   const layers = builds.map((name, index): Layer => {
     const counts = points.map((point) => point.counts[index] ?? 0);
@@ -125,5 +126,5 @@ export function buildsChart(
     return { name, tone: 'rest', opacity: Math.max(0.25, 1 - 0.15 * (index - 1)), counts };
   });
   const label = layers.map(({ name, counts }) => `${counts.at(-1) ?? 0} on ${name}`).join(', ');
-  return stackedChart({ instants: points.map(({ at }) => at), layers, top: planned, words, localOf, label });
+  return stackedChart({ instants: points.map(({ at }) => at), layers, top: planned, zone, localOf, label });
 }

@@ -2,15 +2,16 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
 import { type ChartElement, chartElement } from './chart-element.ts';
 
-/** How a chart writes instants. */
-export interface ChartClock {
-  words(at: EpochMs): string;
-  /** The instant on the clock of its time zone, as if that was UTC. */
+/** The time zone in which a chart writes instants. */
+export interface ChartZone {
+  /** Its name, for the reader. */
+  readonly zone: string;
+  /** The instant on the clock of the zone, as if that was UTC. */
   localOf(at: EpochMs): number;
 }
 
-/** The time that a chart covers, and how it writes an instant. */
-export interface TimeAxis extends ChartClock {
+/** The time that a chart covers. */
+export interface TimeAxis extends ChartZone {
   readonly from: EpochMs;
   readonly to: EpochMs;
 }
@@ -44,10 +45,24 @@ export function roundTicks({ from, to, localOf }: TimeAxis, most: number): reado
 
 /** `21:05`, `21:05:30`, or the day at midnight: `Nov 28`. */
 function tickText(local: number, stepMs: DurationMs): string {
-  const date = new Date(local);
-  if (local % dayMs === 0)
-    return date.toLocaleDateString('en', { timeZone: 'UTC', month: 'short', day: 'numeric' });
-  return date.toISOString().slice(11, stepMs < minuteMs ? 19 : 16);
+  if (local % dayMs === 0) return dayText(local);
+  return new Date(local).toISOString().slice(11, stepMs < minuteMs ? 19 : 16);
+}
+
+const withSecondsMs: DurationMs = 30 * minuteMs;
+
+/** Writes an instant of the axis: with the day if the axis has several, with seconds if it is short. */
+export function instantOn({ from, to, localOf }: TimeAxis): (at: EpochMs) => string {
+  const dayOf = (at: EpochMs) => Math.floor(localOf(at) / dayMs);
+  const length = to - from < withSecondsMs ? 19 : 16;
+  return (at) => {
+    const time = new Date(localOf(at)).toISOString().slice(11, length);
+    return dayOf(from) === dayOf(to) && dayOf(at) === dayOf(from) ? time : `${dayText(localOf(at))} ${time}`;
+  };
+}
+
+function dayText(local: number): string {
+  return new Date(local).toLocaleDateString('en', { timeZone: 'UTC', month: 'short', day: 'numeric' });
 }
 
 /** Fits the narrowest phone, and the wider form where there is room. */

@@ -117,12 +117,12 @@ function waves({ status, figures, madeAt, night, gates: courses }: ReportInput):
   return [
     headingBlock('Waves'),
     ...chartBlocks(
-      nightChart(night, { ...utcClock, now: madeAt, nowText: 'report made', eta: status.eta, list: 'open' }),
+      nightChart(night, { ...inUtc, now: madeAt, nowText: 'report made', eta: status.eta, list: 'open' }),
     ),
     tableBlock(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
     ...chartBlocks(
       progressChart(progressPoints(figures, status.createdAt, until), {
-        ...utcClock,
+        ...inUtc,
         planned: status.planned,
       }),
     ),
@@ -314,7 +314,7 @@ export function utcText(at: EpochMs): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-const utcClock = { words: utcText, localOf: utc.localOf };
+const inUtc = { zone: utc.name, localOf: utc.localOf };
 
 /** @param fold a word for the rows, or when they are folded, too */
 export function tableBlock(

@@ -71,7 +71,7 @@ function htmlOf(block: Block): string {
     case 'text':
       return `<p>${escapeText(block.text)}</p>`;
     case 'chart':
-      return elementOf(block.chart);
+      return chartText(block.chart);
     case 'table':
       return foldedHtml(block);
     default:
@@ -95,9 +95,10 @@ function tableHtml({ columns, rows }: Table): string {
   return `<div class="scroll"><table>${head}<tbody>${body.join('\n')}</tbody></table></div>`;
 }
 
-function elementOf({ tag, attributes, children }: ChartElement): string {
+/** A chart as HTML or SVG. Its texts are escaped. */
+export function chartText({ tag, attributes, children }: ChartElement): string {
   const named = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeText(String(value))}"`);
-  const within = children.map((child) => (typeof child === 'string' ? escapeText(child) : elementOf(child)));
+  const within = children.map((child) => (typeof child === 'string' ? escapeText(child) : chartText(child)));
   // The escaping cuts the blanks at both ends of a text.
   return `<${tag}${named.join('')}>${within.join(' ')}</${tag}>`;
 }

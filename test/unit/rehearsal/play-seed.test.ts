@@ -71,6 +71,16 @@ describe('a rehearsed rollout', () => {
     },
   );
 
+  it('keeps its night: the waves with their soaks, and a hold with its reason', async () => {
+    const breaks = [{ ...onWindows, how: 'fails' }] as const;
+    const { night, reason, tookMs } = await play({ breaks });
+    expect(night.bands).toEqual([{ kind: 'hold', from: startedAt + tookMs, to: null, reason, by: 'daemon' }]);
+    const kindsOf = (of: typeof night) => of.lanes.map(({ spans }) => spans.map(({ kind }) => kind));
+    expect(kindsOf(night)).toEqual([['upgrade'], []]);
+    const well = await play({});
+    expect(kindsOf(well.night)).toEqual([['upgrade', 'soak'], ['upgrade']]);
+  });
+
   it('detects collectors that die hours later in a soak that is long enough, and else harms all of them', async () => {
     const breaks = [{ ...onWindows, how: 'dies', afterMs: 3 * hour }] as const;
     const long = { waves: [{ ...canary, soakMs: 6 * hour }, rest] };
@@ -140,6 +150,7 @@ describe('a rehearsed rollout', () => {
     const result = await play({ breaks: [{ ...onWindows, how: 'fails' }] }, policy);
     expect(result).toMatchObject({ state: 'rolledBack', reasonKind: 'failures', othersDone: 0 });
     expect(result.rolledBack).toBeGreaterThan(0);
+    expect(result.night.lanes[0]?.spans.map(({ kind }) => kind)).toEqual(['upgrade', 'back']);
     const lost = await play({ breaks: [{ ...onWindows, how: 'neverReturns' }] }, policy);
     expect(lost).toMatchObject({ state: 'rolledBack', reasonKind: 'failures' });
     // A collector that is gone waits in vain for its turn to go back.

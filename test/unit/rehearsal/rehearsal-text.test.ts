@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
 import { assumedText } from '../../../src/rehearsal/result/assumed-text.ts';
 import { summarizeSeeds } from '../../../src/rehearsal/result/rehearsal.ts';
+import { rehearsalDocument } from '../../../src/rehearsal/result/rehearsal-document.ts';
 import {
   figureRows,
   type ShownRehearsal,
@@ -9,8 +10,10 @@ import {
   variantRows,
 } from '../../../src/rehearsal/result/rehearsal-text.ts';
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
+import { writeReport } from '../../../src/rollout/report/write-report.ts';
 import { aSeedResult, aWhatIf } from '../../support/builders/rehearsal-builders.ts';
 import { startedAt } from '../../support/builders.ts';
+import { aNight } from '../../support/status-parts.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -91,5 +94,31 @@ describe('the words of a rehearsal', () => {
       'slow',
       'worse',
     ]);
+  });
+});
+
+describe('the picture of a rehearsal', () => {
+  const held = (seed: number, tookMs: number) =>
+    aSeedResult({
+      ...{ seed, tookMs, state: 'held', reasonKind: 'failures' },
+      night: aNight({
+        bands: [
+          { kind: 'hold', from: startedAt + tookMs, to: null, reason: `${seed} failures`, by: 'daemon' },
+        ],
+      }),
+    });
+  const rehearsal = summarizeSeeds(
+    [aSeedResult({ seed: 1 }), held(2, 3 * hour), held(3, hour), held(4, 2 * hour)],
+    startedAt,
+  );
+
+  it('shows the seed with the median time of the most frequent end', () => {
+    expect([rehearsal.typical.seed, rehearsal.typical.tookMs]).toEqual([4, 2 * hour]);
+  });
+
+  it('shows a held seed up to its hold, and why', () => {
+    const page = writeReport(rehearsalDocument(aShown({ rehearsal })), 'html');
+    expect(page).toContain('The picture shows seed 4.');
+    expect(page).toContain('<li>Since 23:00: held: 4 failures</li>');
   });
 });

@@ -1,8 +1,8 @@
 const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** How charts write instants: in the viewer's time zone. */
-export const viewersClock = {
-  words: (at: number) => timeText(at),
+/** Charts write instants in the viewer's time zone. */
+export const viewersZone = {
+  zone: ownZone,
   localOf: (at: number) => at - new Date(at).getTimezoneOffset() * 60_000,
 };
 

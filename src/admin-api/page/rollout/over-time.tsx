@@ -1,11 +1,11 @@
 import { buildsChart, progressChart } from '../../../rollout/charts/stacked-chart.ts';
 import type { Course, Rollout } from '../parts/call.ts';
 import { Chart } from '../parts/chart.tsx';
-import { viewersClock } from '../parts/time.tsx';
+import { viewersZone } from '../parts/time.tsx';
 
 /** How many succeeded, failed and were in flight over time, and which builds the planned collectors ran. */
 export function OverTime({ rollout, course: { burnUp, builds } }: { rollout: Rollout; course: Course }) {
-  const fleet = { planned: rollout.planned, ...viewersClock };
+  const fleet = { planned: rollout.planned, ...viewersZone };
   const progress = progressChart(burnUp.points, fleet);
   if (progress === undefined) return null;
   return (

@@ -97,6 +97,15 @@ describe('a config that is reloaded, or comes with a restart', () => {
     expect(await beat(daemon, frozen)).toMatchObject([{ followed: [] }]);
   });
 
+  it.each([
+    ['calendar', frozen],
+    ['limits', aPolicy({ concurrency: 1 })],
+  ])('shows in its event whether windows or freezes changed: %s', async (reasonKind, policy) => {
+    const { aDaemon, beat, now, store } = await setUp();
+    await beat(aDaemon(newer), policy, 'ann');
+    expect(await store.readEvents((await now()).id, { limit: 1 })).toMatchObject([{ reasonKind }]);
+  });
+
   it('withdraws turns that it would not give: nothing starts until fewer upgrades run than it allows (P2, P7)', async () => {
     const { aDaemon, beat, lead, runSteps, queued, tasks } = await setUp();
     await lead();

@@ -5,7 +5,7 @@ import { progressChart } from '../../../../src/rollout/charts/stacked-chart.ts';
 const words = String;
 
 it('charts show nothing without time or counts', () => {
-  const fleet = { planned: 10, words, localOf: (at: number) => at };
+  const fleet = { planned: 10, zone: 'UTC', localOf: (at: number) => at };
   const none = { succeeded: 0, failed: 0 };
   expect(progressChart([], fleet)).toBeUndefined();
   expect(

@@ -3,17 +3,15 @@ import type { RolloutNight } from '../../../../src/contract/admin/night.ts';
 import type { ChartElement } from '../../../../src/rollout/charts/chart-element.ts';
 import { nightChart } from '../../../../src/rollout/charts/night-chart.ts';
 import { groupNumbers, nightEntries } from '../../../../src/rollout/charts/night-entries.ts';
-import { roundTicks } from '../../../../src/rollout/charts/time-axis.ts';
+import { instantOn, roundTicks } from '../../../../src/rollout/charts/time-axis.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aNight } from '../../../support/status-parts.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 const at = (minutes: number) => startedAt + minutes * minute;
-const clock = {
-  words: (instant: number) => `+${(instant - startedAt) / minute}`,
-  localOf: (of: number) => of,
-};
+const zone = { zone: 'UTC', localOf: (of: number) => of };
+const showAt = (instant: number) => `+${(instant - startedAt) / minute}`;
 
 const canary = {
   ...({ wave: 'canary', state: 'passed' } as const),
@@ -40,7 +38,7 @@ const night = aNight({ lanes: [canary, rest], bands: [hold], marks: [missed, res
 const draw = (changes: Partial<RolloutNight> = {}, parts: Partial<Parameters<typeof nightChart>[1]> = {}) =>
   nightChart(
     { ...night, ...changes },
-    { ...clock, now: at(30), nowText: 'now', eta: null, list: 'folded', ...parts },
+    { ...zone, now: at(30), nowText: 'now', eta: null, list: 'folded', ...parts },
   );
 
 const all = (element: ChartElement | undefined): readonly ChartElement[] =>
@@ -71,22 +69,18 @@ describe('the picture of a rollout', () => {
   it('tells the same in order below, with reasons, who acted, and values beside limits', () => {
     const items = all(draw()).filter(({ tag }) => tag === 'li');
     expect(items.map(textOf)).toEqual([
-      '+0 to +10: wave canary is upgraded',
-      '+10 to +20: wave canary soaks',
-      '+15: wave canary: errors 0.93, limit >= 0.99: missed',
-      'Since +20: wave rest is upgraded',
-      '+24 to +26: held: too many',
-      '+26: resumed by alice: known',
+      '21:00 to 21:10: wave canary is upgraded',
+      '21:10 to 21:20: wave canary soaks',
+      '21:15: wave canary: errors 0.93, limit >= 0.99: missed',
+      'Since 21:20: wave rest is upgraded',
+      '21:24 to 21:26: held: too many',
+      '21:26: resumed by alice: known',
     ]);
   });
 
   it('numbers what happened as the list does, and groups numbers without room', () => {
     const shown = (linePx: number) =>
-      groupNumbers(
-        nightEntries(night, clock.words),
-        (of) => ((of - startedAt) / (30 * minute)) * 100,
-        linePx,
-      );
+      groupNumbers(nightEntries(night, showAt), (of) => ((of - startedAt) / (30 * minute)) * 100, linePx);
     expect(shown(900).map(({ text, tone }) => [text, tone])).toEqual([
       ['3', 'bad'],
       ['5', 'bad'],
@@ -100,8 +94,24 @@ describe('the picture of a rollout', () => {
       const groups = shown(width);
       for (const [index, { left }] of groups.entries()) {
         const before = groups[index - 1];
-        expect(left).toBeGreaterThan(before === undefined ? -Infinity : before.left + before.width);
+        expect(left).toBeGreaterThanOrEqual(before === undefined ? 0 : before.left + before.width);
+        expect(left + (groups[index]?.width ?? 0)).toBeLessThanOrEqual(width);
       }
+    }
+  });
+
+  it('keeps many numbers apart, also at both ends of the line', () => {
+    const entries = Array.from({ length: 120 }, (_, n) => ({
+      at: n < 90 ? n : 100,
+      text: '',
+      tone: 'rest' as const,
+    }));
+    for (const linePx of [90, 200, 290, 540]) {
+      const groups = groupNumbers(entries, (of) => 2 + of * 0.96, linePx);
+      expect(groups.at(-1)?.text).toMatch(/(^|–)120$/);
+      const edges = groups.flatMap(({ left, width }) => [left, left + width]);
+      expect(edges).toEqual(edges.toSorted((a, b) => a - b));
+      expect([Math.min(...edges) >= 0, Math.max(...edges) <= linePx]).toEqual([true, true]);
     }
   });
 
@@ -114,8 +124,9 @@ describe('the picture of a rollout', () => {
     expect(classesOf(draw({ lanes: [soaking] }), 'rect')).toContain('stretch ahead');
     expect(classesOf(draw({ lanes: [soaking] }, { now: at(55) }), 'rect')).not.toContain('stretch ahead');
     const eta = { kind: 'at', at: at(80), plusMinusMs: minute, requests: 5 } as const;
-    const titles = all(draw({}, { eta })).filter(({ tag }) => tag === 'title');
-    expect(titles.map(textOf)).toContain('Expected end: about +80 (±1m), 5 requests');
+    const shown = all(draw({}, { eta })).filter(({ tag }) => tag === 'title' || tag === 'li');
+    const ends = shown.filter((each) => textOf(each) === 'Expected end: about 22:20 (±1m), 5 requests');
+    expect(ends.map(({ tag }) => tag)).toEqual(['title', 'li']);
   });
 
   it('leaves out a freeze that begins after its end', () => {
@@ -129,10 +140,22 @@ describe('the picture of a rollout', () => {
   });
 });
 
+describe('an instant of a time axis', () => {
+  const shown = (lengthMs: number, instant: number) =>
+    instantOn({ ...zone, from: startedAt, to: startedAt + lengthMs })(instant);
+
+  it('has seconds on a short axis, and the day where that is another one', () => {
+    expect(shown(10 * minute, at(5))).toBe('21:05:00');
+    expect(shown(2 * hour, at(5))).toBe('21:05');
+    expect(shown(2 * hour, at(600))).toBe('Mar 3 07:00');
+    expect(shown(5 * hour, at(5))).toBe('Mar 2 21:05');
+  });
+});
+
 describe('the ticks of a time axis', () => {
   const ticksOf = (lengthMs: number, most = 8, offsetMs = 0) =>
     roundTicks(
-      { ...clock, localOf: (of) => of + offsetMs, from: startedAt + 5, to: startedAt + 5 + lengthMs },
+      { ...zone, localOf: (of) => of + offsetMs, from: startedAt + 5, to: startedAt + 5 + lengthMs },
       most,
     ).map(({ text }) => text);
 
