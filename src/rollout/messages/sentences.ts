@@ -22,9 +22,9 @@ export function makeText<Data extends { readonly kind: Kind }, Kind extends stri
   };
 }
 
-/** `1 wave`, `2 waves`; with `many` also `1 collector waits`, `2 collectors wait`. */
+/** `1 wave`, `1,215 waves`; with `many` also `1 collector waits`, `2 collectors wait`. */
 export function counted(count: number, one: string, many?: string): string {
-  return `${count} ${singularOrPlural(count, one, many)}`;
+  return `${count.toLocaleString('en')} ${singularOrPlural(count, one, many)}`;
 }
 
 /** Adds a capital letter and a full stop. */

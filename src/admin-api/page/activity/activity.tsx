@@ -2,7 +2,7 @@ import { type AuditEntry, callDaemon } from '../parts/call.ts';
 import { useReading } from '../parts/reading.ts';
 import { type ActivityFilter, linkTo, replaceRoute } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
-import { countText, toneOf } from '../parts/tones.tsx';
+import { countText, numberText, toneOf } from '../parts/tones.tsx';
 
 const readAgainMs = 10_000;
 /** The maximum of one answer. The filters apply to these entries. */
@@ -55,7 +55,7 @@ export function Activity({ filter }: { readonly filter: ActivityFilter }) {
 function foundIn(shown: readonly AuditEntry[], entries: readonly AuditEntry[]): string {
   if (entries.length === 0) return 'Nobody has done anything yet.';
   const found = countText(shown.length, 'action');
-  return entries.length < entriesMax ? found : `${found} among the last ${entriesMax.toLocaleString('en')}`;
+  return entries.length < entriesMax ? found : `${found} among the last ${numberText(entriesMax)}`;
 }
 
 function isShown({ by, event, subject, reason }: AuditEntry, { who, what, match }: ActivityFilter): boolean {

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Collector } from '../parts/call.ts';
 import { holds, me } from '../parts/live.ts';
 import { type Filter, linkTo, replaceRoute } from '../parts/route.ts';
-import { Badge } from '../parts/tones.tsx';
+import { Badge, numberText } from '../parts/tones.tsx';
 import type { CollectorList } from './collector-list.ts';
 import { type Column, chosenColumns, columns, nameColumn } from './columns.tsx';
 
@@ -48,7 +48,7 @@ export function CollectorsTable({ id, filter, list, chosen, choose }: TableProps
             <td>
               <input
                 type="checkbox"
-                aria-label={`choose the ${rows.length.toLocaleString('en')} that are read`}
+                aria-label={`choose the ${numberText(rows.length)} that are read`}
                 checked={isEachChosen}
                 onChange={() =>
                   choose(isEachChosen ? new Map() : new Map(rows.map((each) => [each.collectorId, each])))
@@ -143,7 +143,7 @@ function Name({ collectorId, collectorName }: Collector) {
 function Cell({ column, collector }: { readonly column: Column; readonly collector: Collector }) {
   const { name, label, sortedBy, show } = column;
   const value = sortedBy(collector);
-  const text = typeof value === 'number' ? value.toLocaleString('en') : (value ?? '');
+  const text = typeof value === 'number' ? numberText(value) : (value ?? '');
   return (
     <td class={name} data-label={label} title={show === undefined ? text : undefined}>
       <span>{show === undefined ? (name === 'id' ? value : text) : show(collector)}</span>

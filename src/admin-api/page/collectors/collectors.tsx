@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { rollouts } from '../parts/live.ts';
 import { type Filter, linkTo } from '../parts/route.ts';
+import { numberText } from '../parts/tones.tsx';
 import { ChosenVerbs } from '../verbs/chosen-collectors.tsx';
 import { foundText, useCollectors } from './collector-list.ts';
 import { type Chosen, CollectorsTable } from './collectors-table.tsx';
@@ -39,7 +40,7 @@ export function Collectors({ id, filter }: { readonly id: string; readonly filte
       <CollectorsTable id={id} filter={filter} list={list} chosen={chosen} choose={choose} />
       {chosen.size === 0 ? null : (
         <section class="chosen" aria-label="Chosen collectors">
-          <b role="status">{chosen.size.toLocaleString('en')} chosen</b>
+          <b role="status">{numberText(chosen.size)} chosen</b>
           <ChosenVerbs rollout={rollout} chosen={[...chosen.values()]} then={readAgain} />
           <button type="button" class="plain" onClick={() => choose(none)}>
             choose none

@@ -8,7 +8,7 @@ import { byNeed, currentWave, endText } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
-import { Badge, countText } from '../parts/tones.tsx';
+import { Badge, countText, numberText } from '../parts/tones.tsx';
 import { Need, WhatToDo } from '../parts/what-to-do.tsx';
 import { HeldThings } from '../verbs/held.tsx';
 import { askVerb, dueVerb, labelOf } from '../verbs/verb-dialogs.tsx';
@@ -154,10 +154,10 @@ function PolicyRow({ policy, rollout, scan }: Row) {
         <Bar counts={rollout.counts} size={rollout.planned} label={`${policy}: `} />
         <p class="figures">
           <b>
-            {rollout.counts.succeeded.toLocaleString('en')} / {rollout.planned.toLocaleString('en')}
+            {numberText(rollout.counts.succeeded)} / {numberText(rollout.planned)}
           </b>
           {failed > 0 ? (
-            <a href={linkTo.collectors(rollout.id, { state: 'failed' })}>{failed} failed</a>
+            <a href={linkTo.collectors(rollout.id, { state: 'failed' })}>{numberText(failed)} failed</a>
           ) : null}
         </p>
       </div>
@@ -173,7 +173,7 @@ function PolicyRow({ policy, rollout, scan }: Row) {
             <div>
               <dt>Failures</dt>
               <dd class={current.wave.failures > current.wave.failuresAllowed ? 'error' : undefined}>
-                {current.wave.failures} of {current.wave.failuresAllowed}
+                {numberText(current.wave.failures)} of {numberText(current.wave.failuresAllowed)}
               </dd>
             </div>
           </>
@@ -222,8 +222,8 @@ function Earlier() {
             <Badge name={headline.kind} />
             <span>{targetBuild}</span>
             <span>
-              {counts.succeeded.toLocaleString('en')} / {planned.toLocaleString('en')}
-              {failedOf(counts) > 0 ? `, ${failedOf(counts)} failed` : ''}
+              {numberText(counts.succeeded)} / {numberText(planned)}
+              {failedOf(counts) > 0 ? `, ${numberText(failedOf(counts))} failed` : ''}
             </span>
             <span class="quiet">{endedAt === null ? '' : <Time at={endedAt} />}</span>
           </li>

@@ -11,7 +11,7 @@ import { openQuestion } from '../parts/dialog.tsx';
 import { policies } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
-import { Badge, countText } from '../parts/tones.tsx';
+import { Badge, countText, numberText } from '../parts/tones.tsx';
 import { Lines } from '../verbs/verb-dialogs.tsx';
 
 type Policy = Policies['policies'][number];
@@ -109,7 +109,7 @@ function planLines(preview: AnswerOf<'previewStart'>): readonly (string | null)[
   const { leftOut, window, approval } = preview;
   return [
     sentence(planText(preview)),
-    ...leftOut.map(({ reason, count }) => `${count} left out: ${reason}.`),
+    ...leftOut.map(({ reason, count }) => `${numberText(count)} left out: ${reason}.`),
     window.isOpen ? null : `Nothing starts before the window opens: ${window.reason}.`,
     approval ? 'The plan then waits for your approval.' : 'Upgrades start immediately.',
   ];

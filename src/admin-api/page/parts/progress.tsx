@@ -1,6 +1,6 @@
 import type { Counts, UpgradeState } from './call.ts';
 import { linkTo } from './route.ts';
-import type { Tone } from './tones.tsx';
+import { numberText, type Tone } from './tones.tsx';
 
 /** Groups of states that look alike to a person. Links contain the names. */
 export interface StateGroup {
@@ -48,7 +48,7 @@ export function Bar({ counts, size, label = '' }: BarProps) {
         <span
           key={name}
           class={tone}
-          title={`${count} ${words}`}
+          title={`${numberText(count)} ${words}`}
           style={{ width: `${(100 * count) / Math.max(1, size)}%` }}
         />
       ))}
@@ -58,7 +58,7 @@ export function Bar({ counts, size, label = '' }: BarProps) {
 
 /** `12 succeeded, 1 failed` */
 function describe(counts: Counts): string {
-  const words = groupsIn(counts).map(({ label, count }) => `${count.toLocaleString('en')} ${label}`);
+  const words = groupsIn(counts).map(({ label, count }) => `${numberText(count)} ${label}`);
   return words.join(', ') || 'nothing yet';
 }
 
@@ -70,7 +70,7 @@ export function Key({ counts, rolloutId }: { counts: Counts; rolloutId: string }
         <li key={name}>
           <i class={tone} aria-hidden="true" />
           <a href={linkTo.collectors(rolloutId, { state: name })}>
-            <b>{count.toLocaleString('en')}</b> {label}
+            <b>{numberText(count)}</b> {label}
           </a>
         </li>
       ))}

@@ -33,7 +33,12 @@ export function Badge({ name }: { readonly name: string }) {
   return <span class={`badge ${toneOf(name)}`}>{stateText(name)}</span>;
 }
 
+/** `1,023` */
+export function numberText(count: number): string {
+  return count.toLocaleString('en');
+}
+
 /** `1 collector`, `2 collectors`, `1,215 collectors`; with `many` also `1 collector waits`, `2 collectors wait`. */
 export function countText(count: number, one: string, many?: string): string {
-  return `${count.toLocaleString('en')} ${singularOrPlural(count, one, many)}`;
+  return `${numberText(count)} ${singularOrPlural(count, one, many)}`;
 }

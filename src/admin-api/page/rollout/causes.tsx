@@ -6,7 +6,7 @@ import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
-import { Badge, countText } from '../parts/tones.tsx';
+import { Badge, countText, numberText } from '../parts/tones.tsx';
 import { askHold } from '../verbs/held.tsx';
 import { askVerb, explainsMost } from '../verbs/verb-dialogs.tsx';
 
@@ -43,7 +43,7 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
       {rollout.causes.map(({ of: group, total, causes, others }) => (
         <div key={group}>
           <h3>
-            {titles[group]}: {total.toLocaleString('en')}
+            {titles[group]}: {numberText(total)}
           </h3>
           <ul class="rows counts">
             {causes.map((cause) => (
@@ -51,12 +51,12 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
             ))}
             {others.count === 0 ? null : (
               <li class="quiet">
-                <b>{others.count}</b>
+                <b>{numberText(others.count)}</b>
                 <span>
                   <a href={linkTo.collectors(rollout.id, { state: group })}>others</a>
                   {others.causes === 0
                     ? ', not read'
-                    : `, ${others.unread > 0 ? 'at least ' : ''}${others.causes} more causes`}
+                    : `, ${others.unread > 0 ? 'at least ' : ''}${numberText(others.causes)} more causes`}
                 </span>
               </li>
             )}
@@ -86,7 +86,7 @@ function HoldGroup({ rollout, shared }: { readonly rollout: Rollout; readonly sh
         class={explainsMost(rollout) ? 'primary' : undefined}
         onClick={() => askHold(name, `the ${countText(count, 'collector')} with ${name}`)}
       >
-        hold these {count.toLocaleString('en')}
+        hold these {numberText(count)}
       </ActButton>{' '}
       <span class="quiet small">
         or <code>{command}</code>
@@ -97,13 +97,15 @@ function HoldGroup({ rollout, shared }: { readonly rollout: Rollout; readonly sh
 
 function CauseRow({ cause, group, rollout }: CauseRowProps) {
   const { kind, text, count, strata, otherStrata, names } = cause;
-  const where = strata.map((stratum) => `${stratum.label} ×${stratum.count}`);
+  const where = strata.map((stratum) => `${stratum.label} ×${numberText(stratum.count)}`);
   if (otherStrata.strata > 0)
-    where.push(`${countText(otherStrata.strata, 'more stratum', 'more strata')} ×${otherStrata.count}`);
+    where.push(
+      `${countText(otherStrata.strata, 'more stratum', 'more strata')} ×${numberText(otherStrata.count)}`,
+    );
   const filter = { state: group, ...(text !== '' && { cause: text }) };
   return (
     <li>
-      <b>{count.toLocaleString('en')}</b>
+      <b>{numberText(count)}</b>
       <span>
         <Badge name={kind} /> <a href={linkTo.collectors(rollout.id, filter)}>{text || 'no reason given'}</a>
         <span class="quiet small block">

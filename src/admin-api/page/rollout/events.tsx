@@ -1,7 +1,7 @@
 import type { Course, RolloutEvent } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
-import { toneOf } from '../parts/tones.tsx';
+import { numberText, toneOf } from '../parts/tones.tsx';
 
 interface EventsProps {
   readonly events: readonly RolloutEvent[];
@@ -17,7 +17,7 @@ export function Events({ events, counts }: EventsProps) {
       <ul class="tags" aria-label="Events by kind">
         {counts.map(({ event, count }) => (
           <li key={event}>
-            {event} <b>{count.toLocaleString('en')}</b>
+            {event} <b>{numberText(count)}</b>
           </li>
         ))}
       </ul>

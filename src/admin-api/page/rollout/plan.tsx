@@ -5,6 +5,7 @@ import type { Rollout } from '../parts/call.ts';
 import { endText } from '../parts/needs.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
+import { numberText } from '../parts/tones.tsx';
 
 /** The frozen plan: its figures, and the collectors left out. */
 export function Plan({ rollout }: { readonly rollout: Rollout }) {
@@ -16,10 +17,10 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
       <h2 id="plan">Plan {rollout.planHash}</h2>
       <dl class="facts">
         <Fact name="Collectors">
-          <a href={linkTo.collectors(rollout.id)}>{planned.toLocaleString('en')}</a>
+          <a href={linkTo.collectors(rollout.id)}>{numberText(planned)}</a>
         </Fact>
         <Fact name="In flight">
-          {rollout.inFlight} of {rollout.concurrency}
+          {numberText(rollout.inFlight)} of {numberText(rollout.concurrency)}
         </Fact>
         <Fact name="Done">{endText(rollout)}</Fact>
         <Fact name="Started">
@@ -27,9 +28,9 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
           {rollout.endedAt === null ? null : `, took ${formatDuration(rollout.endedAt - rollout.createdAt)}`}
         </Fact>
         <Fact name="Builds">
-          {counts.succeeded.toLocaleString('en')} on{' '}
+          {numberText(counts.succeeded)} on{' '}
           {rollout.kind === 'rollback' ? 'their former build' : rollout.targetBuild}
-          {other > 0 ? `, ${other.toLocaleString('en')} on ${rollout.fromBuilds.join(', ') || 'others'}` : ''}
+          {other > 0 ? `, ${numberText(other)} on ${rollout.fromBuilds.join(', ') || 'others'}` : ''}
         </Fact>
         {window === null ? null : (
           <Fact name="Window">
@@ -49,10 +50,10 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
         )}
         {strata.total > 1 ? (
           <Fact name="Strata">
-            {strata.total}
+            {numberText(strata.total)}
             {strata.uncovered.count === 0 ? null : (
               <span title={strata.uncovered.labels.join(' · ')}>
-                , {strata.uncovered.count} in the last wave only
+                , {numberText(strata.uncovered.count)} in the last wave only
               </span>
             )}
           </Fact>
@@ -74,7 +75,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
           <ul class="rows counts">
             {out.map(({ reason, count }) => (
               <li key={reason}>
-                <b>{count.toLocaleString('en')}</b>
+                <b>{numberText(count)}</b>
                 <span>{reason}</span>
               </li>
             ))}
@@ -87,7 +88,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
           <ul class="rows counts">
             {leftBehind.map(({ reason, count, names }) => (
               <li key={reason}>
-                <b>{count}</b>
+                <b>{numberText(count)}</b>
                 <span>
                   {reason}: {names.join(', ')}
                   {count > names.length ? ', …' : ''}

@@ -1,6 +1,6 @@
 import type { Course, Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
-import { countText } from '../parts/tones.tsx';
+import { countText, numberText } from '../parts/tones.tsx';
 
 type Stratum = Course['strata'][number];
 
@@ -51,10 +51,10 @@ function Tiles({ rollout, strata }: { readonly rollout: Rollout; readonly strata
             {each.label}
           </a>
           <span>
-            <b>{each.succeeded.toLocaleString('en')}</b> of {each.size.toLocaleString('en')}
+            <b>{numberText(each.succeeded)}</b> of {numberText(each.size)}
             {each.failed > 0 ? (
               <>
-                , <b>{each.failed.toLocaleString('en')} failed</b>
+                , <b>{numberText(each.failed)} failed</b>
               </>
             ) : null}
             {each.isHeld ? ', held' : ''}

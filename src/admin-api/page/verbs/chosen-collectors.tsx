@@ -4,7 +4,7 @@ import { openQuestion } from '../parts/dialog.tsx';
 import { holds, tookPlace } from '../parts/live.ts';
 import { failedOf, stateGroups } from '../parts/progress.tsx';
 import { problemText } from '../parts/reading.ts';
-import { countText } from '../parts/tones.tsx';
+import { countText, numberText } from '../parts/tones.tsx';
 
 /** The maximum of one request of the API, too. */
 const chosenMax = 1_000;
@@ -27,22 +27,20 @@ export function ChosenVerbs({
   const free = chosen.filter(({ collectorId }) => !heldIds.has(collectorId));
   const failed = chosen.filter(({ state }) => failedStates.includes(state));
   const canRetry = rollout?.verbs.includes('retry') === true && failed.length > 0;
-  if (chosen.length > chosenMax) return <span>Choose at most {chosenMax.toLocaleString('en')}.</span>;
+  if (chosen.length > chosenMax) return <span>Choose at most {numberText(chosenMax)}.</span>;
   return (
     <>
       {free.length === 0 ? null : (
-        <ActButton onClick={() => askEach('hold', free, then)}>
-          hold {free.length.toLocaleString('en')}
-        </ActButton>
+        <ActButton onClick={() => askEach('hold', free, then)}>hold {numberText(free.length)}</ActButton>
       )}
       {held.length === 0 ? null : (
         <ActButton onClick={() => askEach('release', held, then)}>
-          release {held.length.toLocaleString('en')}
+          release {numberText(held.length)}
         </ActButton>
       )}
       {rollout !== undefined && canRetry ? (
         <ActButton onClick={() => askRetryOf(rollout, failed, then)}>
-          retry {failed.length.toLocaleString('en')} failed
+          retry {numberText(failed.length)} failed
         </ActButton>
       ) : null}
     </>
@@ -60,7 +58,7 @@ function askEach(verb: 'hold' | 'release', chosen: readonly Collector[], then: (
   const operation = verb === 'hold' ? 'holdSubject' : 'releaseSubject';
   openQuestion({
     title: `${verb === 'hold' ? 'Hold' : 'Release'} ${countText(chosen.length, 'collector')}`,
-    label: `${verb} ${chosen.length.toLocaleString('en')}`,
+    label: `${verb} ${numberText(chosen.length)}`,
     content: (
       <ul>
         <li>{namesOf(chosen)}</li>
@@ -86,7 +84,7 @@ function askEach(verb: 'hold' | 'release', chosen: readonly Collector[], then: (
 function askRetryOf(rollout: Rollout, chosen: readonly Collector[], then: () => void): void {
   const collectorIds = chosen.map(({ collectorId }) => collectorId);
   const failed = failedOf(rollout.counts);
-  const label = `retry ${chosen.length.toLocaleString('en')} failed`;
+  const label = `retry ${numberText(chosen.length)} failed`;
   openQuestion({
     title: `Retry ${countText(chosen.length, 'failed collector')}: ${rollout.id}`,
     label,
@@ -107,5 +105,5 @@ function askRetryOf(rollout: Rollout, chosen: readonly Collector[], then: () => 
 function namesOf(chosen: readonly Collector[]): string {
   const names = chosen.slice(0, namesMax).map(({ collectorName }) => collectorName);
   const more = chosen.length - names.length;
-  return `${names.join(', ')}${more > 0 ? `, and ${more.toLocaleString('en')} more` : ''}`;
+  return `${names.join(', ')}${more > 0 ? `, and ${numberText(more)} more` : ''}`;
 }

@@ -4,6 +4,7 @@ import { openQuestion } from '../parts/dialog.tsx';
 import { holds } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { ByWhom } from '../parts/time.tsx';
+import { countText } from '../parts/tones.tsx';
 
 // More collectors than this are countText, not named.
 const heldMax = 50;
@@ -46,7 +47,7 @@ export function HeldThings() {
             held={each}
           />
         ))}
-        {more > 0 ? <li>{more} more collectors</li> : null}
+        {more > 0 ? <li>{countText(more, 'more collector')}</li> : null}
       </ul>
       {strata.length > strataOpenMax ? (
         <details>

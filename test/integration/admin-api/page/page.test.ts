@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       '11 failed',
       'rest 3/3',
       '0 of 20',
-      'after approval: 1h40m (±8m), 2500 requests',
+      'after approval: 1h40m (±8m), 2,500 requests',
     ])
       expect(await row.textContent()).toContain(text);
     expect(await row.getByRole('button').allTextContents()).toEqual(['approve wave rest']);
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect((await download).suggestedFilename()).toBe(`${waiting}.md`);
     const text = (await page.locator('main').textContent()) ?? '';
     for (const each of [
-      'Approve wave rest. 1023 collectors wait for it.',
+      'Approve wave rest. 1,023 collectors wait for it.',
       'errors 0.998, expected >= 0.99',
       '10 of 11 failures have osName=Windows* (10 of 66 there, 1 of 125 elsewhere).',
       'failure budget 4 of 5',
@@ -482,7 +482,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       await page.goto(`${url}/#/${path}`);
       await page.locator('.need').first().waitFor();
       const buttons = await page.getByRole('button').allTextContents();
-      expect(buttons.filter((text) => !['sign out', 'HTML', 'Markdown'].includes(text))).toEqual([]);
+      expect(buttons.filter((text) => !['sign out', 'keys', 'HTML', 'Markdown'].includes(text))).toEqual([]);
     }
   });
 
