@@ -3,6 +3,7 @@ import { type GuideSection, guideOfProblem } from '../../../rollout/messages/gui
 import { AccountName, chosenAccount, isOfChosenAccount, showAllAccounts } from '../parts/account.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon, type Policies, type Rollout } from '../parts/call.ts';
+import { type Deed, DeedNote, RollbackLinks, useDeeds } from '../parts/deeds.tsx';
 import { heardAt, policies, rollouts } from '../parts/live.ts';
 import { byNeed, currentWave, endText } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
@@ -23,6 +24,7 @@ interface Row {
 
 /** One row for each policy, those that need a person first. */
 export function Overview() {
+  const deeds = useDeeds();
   if (heardAt.value === 0) return <h2 class="lead">The page has no answer of the daemon yet.</h2>;
   const all = rowsOf(rollouts.value, policies.value);
   const rows = all.filter(({ rollout, scan }) => isOfChosenAccount(rollout ?? scan ?? {}));
@@ -50,13 +52,13 @@ export function Overview() {
       ) : (
         <ul class="policies">
           {rows.map((row) => (
-            <PolicyRow key={row.rollout?.id ?? row.policy} {...row} />
+            <PolicyRow key={row.rollout?.id ?? row.policy} {...row} deed={deeds.get(row.rollout?.id ?? '')} />
           ))}
         </ul>
       )}
       <PolicyScans />
       <HeldThings />
-      <Earlier />
+      <Earlier deeds={deeds} />
     </>
   );
 }
@@ -120,7 +122,7 @@ function rowsOf(all: readonly Rollout[], scans: Policies | undefined): readonly 
   return rows.toSorted((a, b) => byNeed(a.rollout, b.rollout));
 }
 
-function PolicyRow({ policy, rollout, scan }: Row) {
+function PolicyRow({ policy, rollout, scan, deed }: Row & { readonly deed: Deed | undefined }) {
   if (rollout === undefined) {
     return (
       <li class="policy">
@@ -148,7 +150,8 @@ function PolicyRow({ policy, rollout, scan }: Row) {
         <AccountName {...rollout} />
       </h3>
       <p class="quiet target">
-        {rollout.kind === 'rollback' ? `back to ${rollout.backTo.join(', ')}` : `→ ${rollout.targetBuild}`}
+        {rollout.kind === 'rollback' ? `back to ${rollout.backTo.join(', ')}` : `→ ${rollout.targetBuild}`}{' '}
+        <RollbackLinks {...rollout} />
       </p>
       <div class="progress">
         <Bar counts={rollout.counts} size={rollout.planned} label={`${policy}: `} />
@@ -183,7 +186,10 @@ function PolicyRow({ policy, rollout, scan }: Row) {
           <dd>{endText(rollout)}</dd>
         </div>
       </dl>
-      <Need rollout={rollout} />
+      <div class="needed">
+        <Need rollout={rollout} />
+        <DeedNote deed={deed} />
+      </div>
       {due === undefined ? null : (
         <div class="verbs">
           <ActButton class="primary" onClick={() => askVerb(due, rollout)}>
@@ -198,7 +204,7 @@ function PolicyRow({ policy, rollout, scan }: Row) {
 const earlierMax = 30;
 
 /** Read again only when a rollout starts or ends, because the daemon computes all policies for it. */
-function Earlier() {
+function Earlier({ deeds }: { readonly deeds: ReadonlyMap<string, Deed> }) {
   const [past, setPast] = useState<readonly Rollout[]>([]);
   const changes = rollouts.value.map(({ id, endedAt }) => `${id} ${endedAt}`).join();
   useEffect(() => {
@@ -214,20 +220,36 @@ function Earlier() {
     <section class="card" aria-labelledby="earlier">
       <h2 id="earlier">Ended rollouts</h2>
       <ul class="rows ended">
-        {shown.map(({ id, accountName, headline, targetBuild, counts, planned, endedAt }) => (
-          <li key={id}>
-            <span>
-              <a href={linkTo.rollout(id)}>{id}</a> <AccountName {...(accountName && { accountName })} />
-            </span>
-            <Badge name={headline.kind} />
-            <span>{targetBuild}</span>
-            <span>
-              {numberText(counts.succeeded)} / {numberText(planned)}
-              {failedOf(counts) > 0 ? `, ${numberText(failedOf(counts))} failed` : ''}
-            </span>
-            <span class="quiet">{endedAt === null ? '' : <Time at={endedAt} />}</span>
-          </li>
-        ))}
+        {shown.map(
+          ({
+            id,
+            accountName,
+            rollbackOf,
+            rollbackId,
+            kind,
+            backTo,
+            headline,
+            targetBuild,
+            counts,
+            planned,
+            endedAt,
+          }) => (
+            <li key={id}>
+              <span>
+                <a href={linkTo.rollout(id)}>{id}</a> <AccountName {...(accountName && { accountName })} />{' '}
+                <RollbackLinks rollbackOf={rollbackOf} rollbackId={rollbackId} />{' '}
+                <DeedNote deed={deeds.get(id)} />
+              </span>
+              <Badge name={headline.kind} />
+              <span>{kind === 'rollback' ? `back to ${backTo.join(', ')}` : targetBuild}</span>
+              <span>
+                {numberText(counts.succeeded)} / {numberText(planned)}
+                {failedOf(counts) > 0 ? `, ${numberText(failedOf(counts))} failed` : ''}
+              </span>
+              <span class="quiet">{endedAt === null ? '' : <Time at={endedAt} />}</span>
+            </li>
+          ),
+        )}
       </ul>
     </section>
   );

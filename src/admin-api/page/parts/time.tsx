@@ -17,7 +17,7 @@ export function timeText(at: number, timeZone: string = ownZone): string {
 const shortZone = new Intl.DateTimeFormat('en', { timeZoneName: 'short' });
 
 /** The viewer's time zone at an instant: `UTC`, `GMT+2`. */
-export function zoneText(at: number): string {
+function zoneText(at: number): string {
   return shortZone.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
 }
 

@@ -1,5 +1,6 @@
 import { AccountName } from '../parts/account.tsx';
 import { callDaemon } from '../parts/call.ts';
+import { DeedNote, RollbackLinks, useDeeds } from '../parts/deeds.tsx';
 import { rollouts } from '../parts/live.ts';
 
 import { Bar, Key } from '../parts/progress.tsx';
@@ -24,10 +25,13 @@ const readAgainMs = 10_000;
 export function RolloutView({ id }: { readonly id: string }) {
   const known = rollouts.value.find((each) => each.id === id);
   const { value: details, problem } = useDetails(id, known === undefined);
+  const asked = useDeeds().get(id);
   const rollout = known ?? details?.past;
   if (rollout === undefined)
     return <p class="empty">{problem === '' ? 'loading …' : `There is no rollout ${id}: ${problem}.`}</p>;
   const course = details?.course;
+  const changed = details?.events.find(({ event }) => event.startsWith('rollout.'));
+  const deed = (changed?.at ?? 0) > (asked?.at ?? 0) ? changed : asked;
   return (
     <article class="rollout" aria-labelledby="rollout">
       <header class="title">
@@ -37,7 +41,9 @@ export function RolloutView({ id }: { readonly id: string }) {
         <Badge name={rollout.headline.kind} />
         <AccountName {...rollout} />
         <p class="quiet">
-          <bdi>{id}</bdi> · {rollout.fromBuilds.join(', ')} → <b>{rollout.targetBuild}</b>
+          <bdi>{id}</bdi> · {rollout.fromBuilds.join(', ')} →{' '}
+          <b>{rollout.kind === 'rollback' ? rollout.backTo.join(', ') : rollout.targetBuild}</b>{' '}
+          <RollbackLinks {...rollout} />
         </p>
       </header>
       <div class="side">
@@ -46,6 +52,7 @@ export function RolloutView({ id }: { readonly id: string }) {
           aria-label="What to do now"
         >
           <Need rollout={rollout} />
+          <DeedNote deed={deed} />
           <VerbButtons rollout={rollout} />
           <Bar counts={rollout.counts} size={rollout.planned} />
           <Key counts={rollout.counts} rolloutId={id} />
