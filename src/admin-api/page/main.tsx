@@ -5,6 +5,7 @@ import { Activity } from './activity/activity.tsx';
 import { CollectorView } from './collectors/collector.tsx';
 import { Collectors } from './collectors/collectors.tsx';
 import { Overview } from './overview/overview.tsx';
+import { KeysButton, Palette } from './palette/palette.tsx';
 import { AccountSwitch } from './parts/account.tsx';
 import { token } from './parts/call.ts';
 import { OpenDialog } from './parts/dialog.tsx';
@@ -42,7 +43,7 @@ function Page() {
           <a href={linkTo.activity()} aria-current={route.value.view === 'activity' ? 'page' : undefined}>
             Activity
           </a>{' '}
-          <a href="/docs">Guides</a>
+          <a href="/docs">Guides</a> <KeysButton />
         </nav>
         <AccountSwitch />
         <ConnectionNote />
@@ -62,6 +63,7 @@ function Page() {
         )}
       </main>
       <OpenDialog />
+      <Palette />
     </>
   );
 }

@@ -63,10 +63,11 @@ export function CollectorView({ collector }: { readonly collector: string }) {
       {history.length === 0 ? null : (
         <section class="card" aria-labelledby="past">
           <h2 id="past">Earlier rollouts</h2>
-          {history.map(({ rollout, state, fromBuild, toBuild, at, reason, attempts }) => (
+          {history.map(({ rollout, kind, state, fromBuild, toBuild, at, reason, attempts }) => (
             <div key={rollout} class="past">
               <h3>
-                <a href={linkTo.rollout(rollout)}>{rollout}</a> <Badge name={state} />
+                <a href={linkTo.rollout(rollout)}>{rollout}</a> <Badge name={state} />{' '}
+                {kind === 'rollback' ? <span class="quiet small">rollback</span> : null}
               </h3>
               <p class="quiet small">
                 {fromBuild} → {toBuild}
@@ -102,6 +103,12 @@ function PolicyState(explanation: Explanation) {
         {wave === null ? '' : ` · wave ${wave}`}
         {target === null ? '' : ` · to ${target}`}
         {stratum === null ? '' : ` · ${stratum}`}
+        {rollout === null || stratum === null ? null : (
+          <>
+            {' · '}
+            <a href={linkTo.collectors(rollout, { stratum })}>its neighbours in the stratum</a>
+          </>
+        )}
       </p>
       {rule === null ? null : (
         <p class="quiet">

@@ -5,6 +5,7 @@ import { counted } from '../../../rollout/messages/sentences.ts';
 import { AccountName, chosenAccount, isOfChosenAccount, showAllAccounts } from '../parts/account.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon, type Policies, type Rollout } from '../parts/call.ts';
+import { type Deed, DeedNote, RollbackLinks, useDeeds } from '../parts/deeds.tsx';
 import { heardAt, policies, rollouts } from '../parts/live.ts';
 import { byNeed, currentWave, endText } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
@@ -25,6 +26,7 @@ interface Row {
 
 /** One row for each policy, those that need a person first. */
 export function Overview() {
+  const deeds = useDeeds();
   if (heardAt.value === 0) return <h2 class="lead">The page has no answer of the daemon yet.</h2>;
   const all = rowsOf(rollouts.value, policies.value);
   const rows = all.filter(({ rollout, scan }) => isOfChosenAccount(rollout ?? scan ?? {}));
@@ -52,13 +54,13 @@ export function Overview() {
       ) : (
         <ul class="policies">
           {rows.map((row) => (
-            <PolicyRow key={row.rollout?.id ?? row.policy} {...row} />
+            <PolicyRow key={row.rollout?.id ?? row.policy} {...row} deed={deeds.get(row.rollout?.id ?? '')} />
           ))}
         </ul>
       )}
       <PolicyScans />
       <HeldThings />
-      <Earlier />
+      <Earlier deeds={deeds} />
     </>
   );
 }
@@ -122,7 +124,7 @@ function rowsOf(all: readonly Rollout[], scans: Policies | undefined): readonly 
   return rows.toSorted((a, b) => byNeed(a.rollout, b.rollout));
 }
 
-function PolicyRow({ policy, rollout, scan }: Row) {
+function PolicyRow({ policy, rollout, scan, deed }: Row & { readonly deed: Deed | undefined }) {
   if (rollout === undefined) {
     return (
       <li class="policy">
@@ -150,7 +152,8 @@ function PolicyRow({ policy, rollout, scan }: Row) {
         <AccountName {...rollout} />
       </h3>
       <p class="quiet target">
-        {rollout.kind === 'rollback' ? `back to ${rollout.backTo.join(', ')}` : `→ ${rollout.targetBuild}`}
+        {rollout.kind === 'rollback' ? `back to ${rollout.backTo.join(', ')}` : `→ ${rollout.targetBuild}`}{' '}
+        <RollbackLinks {...rollout} />
       </p>
       <div class="progress">
         <Bar counts={rollout.counts} size={rollout.planned} label={`${policy}: `} />
@@ -159,7 +162,7 @@ function PolicyRow({ policy, rollout, scan }: Row) {
             {showCount(rollout.counts.succeeded)} / {showCount(rollout.planned)}
           </b>
           {failed > 0 ? (
-            <a href={linkTo.collectors(rollout.id, { state: 'failed' })}>{failed} failed</a>
+            <a href={linkTo.collectors(rollout.id, { state: 'failed' })}>{showCount(failed)} failed</a>
           ) : null}
         </p>
       </div>
@@ -175,7 +178,7 @@ function PolicyRow({ policy, rollout, scan }: Row) {
             <div>
               <dt>Failures</dt>
               <dd class={current.wave.failures > current.wave.failuresAllowed ? 'error' : undefined}>
-                {current.wave.failures} of {current.wave.failuresAllowed}
+                {showCount(current.wave.failures)} of {showCount(current.wave.failuresAllowed)}
               </dd>
             </div>
           </>
@@ -185,7 +188,10 @@ function PolicyRow({ policy, rollout, scan }: Row) {
           <dd>{endText(rollout)}</dd>
         </div>
       </dl>
-      <Need rollout={rollout} />
+      <div class="needed">
+        <Need rollout={rollout} />
+        <DeedNote deed={deed} />
+      </div>
       {due === undefined ? null : (
         <div class="verbs">
           <ActButton class="primary" onClick={() => askVerb(due, rollout)}>
@@ -200,7 +206,7 @@ function PolicyRow({ policy, rollout, scan }: Row) {
 const earlierMax = 30;
 
 /** Read again only when a rollout starts or ends, because the daemon computes all policies for it. */
-function Earlier() {
+function Earlier({ deeds }: { readonly deeds: ReadonlyMap<string, Deed> }) {
   const [past, setPast] = useState<readonly Rollout[]>([]);
   const changes = rollouts.value.map(({ id, endedAt }) => `${id} ${endedAt}`).join();
   useEffect(() => {
@@ -216,20 +222,36 @@ function Earlier() {
     <section class="card" aria-labelledby="earlier">
       <h2 id="earlier">Ended rollouts</h2>
       <ul class="rows ended">
-        {shown.map(({ id, accountName, headline, targetBuild, counts, planned, endedAt }) => (
-          <li key={id}>
-            <span>
-              <a href={linkTo.rollout(id)}>{id}</a> <AccountName {...(accountName && { accountName })} />
-            </span>
-            <Badge name={headline.kind} />
-            <span>{targetBuild}</span>
-            <span>
-              {showCount(counts.succeeded)} / {showCount(planned)}
-              {failedOf(counts) > 0 ? `, ${failedOf(counts)} failed` : ''}
-            </span>
-            <span class="quiet">{endedAt === null ? '' : <Time at={endedAt} />}</span>
-          </li>
-        ))}
+        {shown.map(
+          ({
+            id,
+            accountName,
+            rollbackOf,
+            rollbackId,
+            kind,
+            backTo,
+            headline,
+            targetBuild,
+            counts,
+            planned,
+            endedAt,
+          }) => (
+            <li key={id}>
+              <span>
+                <a href={linkTo.rollout(id)}>{id}</a> <AccountName {...(accountName && { accountName })} />{' '}
+                <RollbackLinks rollbackOf={rollbackOf} rollbackId={rollbackId} />{' '}
+                <DeedNote deed={deeds.get(id)} />
+              </span>
+              <Badge name={headline.kind} />
+              <span>{kind === 'rollback' ? `back to ${backTo.join(', ')}` : targetBuild}</span>
+              <span>
+                {showCount(counts.succeeded)} / {showCount(planned)}
+                {failedOf(counts) > 0 ? `, ${showCount(failedOf(counts))} failed` : ''}
+              </span>
+              <span class="quiet">{endedAt === null ? '' : <Time at={endedAt} />}</span>
+            </li>
+          ),
+        )}
       </ul>
     </section>
   );

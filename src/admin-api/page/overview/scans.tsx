@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { singularOrPlural } from '../../../base/singular-or-plural.ts';
+import { showCount, singularOrPlural } from '../../../base/singular-or-plural.ts';
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/config-texts.ts';
 import { planText } from '../../../rollout/messages/plans.ts';
@@ -109,7 +109,7 @@ function planLines(preview: AnswerOf<'previewStart'>): readonly (string | null)[
   const { leftOut, window, approval } = preview;
   return [
     sentence(planText(preview)),
-    ...leftOut.map(({ reason, count }) => `${count} left out: ${reason}.`),
+    ...leftOut.map(({ reason, count }) => `${showCount(count)} left out: ${reason}.`),
     window.isOpen ? null : `Nothing starts before the window opens: ${window.reason}.`,
     approval ? 'The plan then waits for your approval.' : 'Upgrades start immediately.',
   ];

@@ -2,7 +2,7 @@ import { etaText } from '../../../rollout/messages/eta-texts.ts';
 import { stateText } from '../../../rollout/messages/sentences.ts';
 import type { Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';
-import { timeText } from './time.tsx';
+import { clockText } from './time.tsx';
 
 /** Order: rollouts that need a person, then those that wait for the service, then running ones, then ended ones. */
 export function byNeed(a: Rollout | undefined, b: Rollout | undefined): number {
@@ -29,8 +29,8 @@ export function currentWave({
 /** When the rollout ends, as far as that is known. */
 export function endText(rollout: Rollout): string {
   const { eta, endedAt } = rollout;
-  if (endedAt !== null) return `ended ${timeText(endedAt)}`;
-  return eta === null ? 'unknown' : etaText(eta, (at) => timeText(at));
+  if (endedAt !== null) return `ended ${clockText(endedAt)}`;
+  return eta === null ? 'unknown' : etaText(eta, clockText);
 }
 
 /** The title of the tab: that of the rollout that needs a person, else of the newest. */

@@ -49,7 +49,7 @@ export function Bar({ counts, size, label = '' }: BarProps) {
         <span
           key={name}
           class={tone}
-          title={`${count} ${words}`}
+          title={`${showCount(count)} ${words}`}
           style={{ width: `${(100 * count) / Math.max(1, size)}%` }}
         />
       ))}

@@ -20,6 +20,18 @@ export function timeText(at: number, timeZone: string = ownZone): string {
   return `${new Date(at).toLocaleDateString('en', { timeZone, month: 'short', day: 'numeric' })} ${time}`;
 }
 
+const shortZone = new Intl.DateTimeFormat('en', { timeZoneName: 'short' });
+
+/** The viewer's time zone at an instant: `UTC`, `GMT+2`. */
+function zoneText(at: number): string {
+  return shortZone.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+}
+
+/** The time of day with its zone, for sentences. */
+export function clockText(at: number): string {
+  return `${timeText(at)} ${zoneText(at)}`;
+}
+
 /**
  * An instant in the viewer's time zone, and also in the given zone of the policy where the two differ.
  * The tooltip has the exact instant.
@@ -30,7 +42,7 @@ export function Time({ at, zone }: { readonly at: number; readonly zone?: string
   const iso = new Date(at).toISOString();
   return (
     <time dateTime={iso} title={`${iso} (shown in ${ownZone})`}>
-      {own}
+      {own} <small>{zoneText(at)}</small>
       {there === own ? '' : ` (${there} ${zone?.split('/').at(-1)?.replaceAll('_', ' ') ?? ''})`}
     </time>
   );

@@ -52,12 +52,12 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
             ))}
             {others.count === 0 ? null : (
               <li class="quiet">
-                <b>{others.count}</b>
+                <b>{showCount(others.count)}</b>
                 <span>
                   <a href={linkTo.collectors(rollout.id, { state: group })}>others</a>
                   {others.causes === 0
                     ? ', not read'
-                    : `, ${others.unread > 0 ? 'at least ' : ''}${others.causes} more causes`}
+                    : `, ${others.unread > 0 ? 'at least ' : ''}${showCount(others.causes)} more causes`}
                 </span>
               </li>
             )}
@@ -98,9 +98,11 @@ function HoldGroup({ rollout, shared }: { readonly rollout: Rollout; readonly sh
 
 function CauseRow({ cause, group, rollout }: CauseRowProps) {
   const { kind, text, count, strata, otherStrata, names } = cause;
-  const where = strata.map((stratum) => `${stratum.label} ×${stratum.count}`);
+  const where = strata.map((stratum) => `${stratum.label} ×${showCount(stratum.count)}`);
   if (otherStrata.strata > 0)
-    where.push(`${counted(otherStrata.strata, 'more stratum', 'more strata')} ×${otherStrata.count}`);
+    where.push(
+      `${counted(otherStrata.strata, 'more stratum', 'more strata')} ×${showCount(otherStrata.count)}`,
+    );
   const filter = { state: group, ...(text !== '' && { cause: text }) };
   return (
     <li>

@@ -20,7 +20,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
           <a href={linkTo.collectors(rollout.id)}>{showCount(planned)}</a>
         </Fact>
         <Fact name="In flight">
-          {rollout.inFlight} of {rollout.concurrency}
+          {showCount(rollout.inFlight)} of {showCount(rollout.concurrency)}
         </Fact>
         <Fact name="Done">{endText(rollout)}</Fact>
         <Fact name="Started">
@@ -50,10 +50,10 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
         )}
         {strata.total > 1 ? (
           <Fact name="Strata">
-            {strata.total}
+            {showCount(strata.total)}
             {strata.uncovered.count === 0 ? null : (
               <span title={strata.uncovered.labels.join(' · ')}>
-                , {strata.uncovered.count} in the last wave only
+                , {showCount(strata.uncovered.count)} in the last wave only
               </span>
             )}
           </Fact>
@@ -88,7 +88,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
           <ul class="rows counts">
             {leftBehind.map(({ reason, count, names }) => (
               <li key={reason}>
-                <b>{count}</b>
+                <b>{showCount(count)}</b>
                 <span>
                   {reason}: {names.join(', ')}
                   {count > names.length ? ', …' : ''}

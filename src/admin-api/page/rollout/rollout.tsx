@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { AccountName } from '../parts/account.tsx';
 import { callDaemon } from '../parts/call.ts';
+import { DeedNote, RollbackLinks, useDeeds } from '../parts/deeds.tsx';
 import { me, rollouts } from '../parts/live.ts';
 import { Bar, Key } from '../parts/progress.tsx';
 import { useReading } from '../parts/reading.ts';
@@ -26,6 +27,7 @@ const readAgainMs = 10_000;
 export function RolloutView({ id, asked }: { readonly id: string; readonly asked: AskedDialog }) {
   const known = rollouts.value.find((each) => each.id === id);
   const { value: details, problem } = useDetails(id, known === undefined);
+  const askedDeed = useDeeds().get(id);
   const rollout = known ?? details?.past;
   useEffect(() => {
     if (rollout === undefined || asked.do === undefined) return;
@@ -36,6 +38,8 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
   if (rollout === undefined)
     return <p class="empty">{problem === '' ? 'loading …' : `There is no rollout ${id}: ${problem}.`}</p>;
   const course = details?.course;
+  const changed = details?.events.find(({ event }) => event.startsWith('rollout.'));
+  const deed = (changed?.at ?? 0) > (askedDeed?.at ?? 0) ? changed : askedDeed;
   return (
     <article class="rollout" aria-labelledby="rollout">
       <header class="title">
@@ -45,7 +49,9 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
         <Badge name={rollout.headline.kind} />
         <AccountName {...rollout} />
         <p class="quiet">
-          <bdi>{id}</bdi> · {rollout.fromBuilds.join(', ')} → <b>{rollout.targetBuild}</b>
+          <bdi>{id}</bdi> · {rollout.fromBuilds.join(', ')} →{' '}
+          <b>{rollout.kind === 'rollback' ? rollout.backTo.join(', ') : rollout.targetBuild}</b>{' '}
+          <RollbackLinks {...rollout} />
         </p>
       </header>
       <div class="side">
@@ -54,6 +60,7 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
           aria-label="What to do now"
         >
           <Need rollout={rollout} />
+          <DeedNote deed={deed} />
           <VerbButtons rollout={rollout} />
           <Bar counts={rollout.counts} size={rollout.planned} />
           <Key counts={rollout.counts} rolloutId={id} />

@@ -1,3 +1,4 @@
+import { counted } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
@@ -46,7 +47,7 @@ export function HeldThings() {
             held={each}
           />
         ))}
-        {more > 0 ? <li>{more} more collectors</li> : null}
+        {more > 0 ? <li>{counted(more, 'more collector')}</li> : null}
       </ul>
       {strata.length > strataOpenMax ? (
         <details>

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
+import { showCount } from '../../../base/singular-or-plural.ts';
 import { consequenceText } from '../../../rollout/messages/consequences.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
@@ -8,7 +9,7 @@ import { callDaemon, type Rollout, type Verb, type Wave } from '../parts/call.ts
 import { openQuestion } from '../parts/dialog.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
-import { timeText } from '../parts/time.tsx';
+import { clockText } from '../parts/time.tsx';
 import { makeRollbackPreview } from './rollback-preview.tsx';
 
 const stopping: readonly Verb[] = ['abort', 'rollback'];
@@ -55,7 +56,7 @@ export function labelOf(verb: Verb, rollout: Rollout): string {
     case 'skipSoak':
       return `skip soak of wave ${waveThatIs('soaking', rollout)?.name ?? ''}`;
     case 'retry':
-      return `retry ${failedOf(rollout.counts)} failed`;
+      return `retry ${showCount(failedOf(rollout.counts))} failed`;
     case 'rollback':
       return rollout.kind === 'rollback' ? 'start outside the window' : 'roll back';
     default:
@@ -68,7 +69,7 @@ export function askVerb(verb: Verb, rollout: Rollout, chosen = ''): void {
   const { form, send, prepare, typed } = deeds[verb](rollout, chosen);
   const reader = {
     now: Date.now(),
-    showAt: (at: number) => timeText(at),
+    showAt: clockText,
     choosesFailures: failureClassesOf(rollout).length > 1,
   };
   const consequences = consequenceText(verb, rollout, reader);
@@ -154,7 +155,7 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout, chosen: string) => De
         <label>
           Which failures
           <select value={chosen} onChange={({ currentTarget }) => (failureClass.value = currentTarget.value)}>
-            <option value="">all {failed}</option>
+            <option value="">all {showCount(failed)}</option>
             {classes.map((each) => (
               <option key={each} value={each}>
                 only {each}

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ending } from '../../../support/ending.ts';
-import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
+import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 import {
   accessibilityFaults,
   hasBrowser,
@@ -547,7 +547,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       await page.goto(`${url}/#/${path}`);
       await page.locator('.need').first().waitFor();
       const buttons = await page.getByRole('button').allTextContents();
-      expect(buttons.filter((text) => !['sign out', 'HTML', 'Markdown'].includes(text))).toEqual([]);
+      expect(buttons.filter((text) => !['sign out', 'keys', 'HTML', 'Markdown'].includes(text))).toEqual([]);
     }
   });
 
@@ -614,6 +614,44 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByText('1 collector', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'web-99999.example.com' }).waitFor();
     expect(page.url()).toContain('match=web-99999');
+  });
+
+  it('shows at each state by whom, why and when, and links a rollback with its rollout in every list', async () => {
+    const at = Date.UTC(2026, 10, 21, 21, 15);
+    const [id, backId, endedId] = ['web-20261121-1', 'web-20261121-2', 'web-20261120-1'];
+    const back = { kind: 'rollback', backTo: ['19.441-2'], reason: 'rolls back' } as const;
+    const rollouts = [
+      aRolloutStatus({ id: backId, policy: 'web', ...back, rollbackOf: id, state: 'paused' }),
+      aRolloutStatus({ id, policy: 'web', state: 'rollingBack', rollbackId: backId }),
+      aRolloutStatus({
+        ...{ id: endedId, policy: 'web', ...back, rollbackOf: 'web-20261119-9' },
+        ...{ state: 'aborted', endedAt: at },
+      }),
+    ];
+    const deed = { at, by: 'alice', reason: 'CHG-1042' };
+    const audit = [
+      { ...deed, event: 'rollout.paused', subject: backId },
+      { ...deed, at: at - 60_000, by: 'bob', event: 'rollout.approved', subject: `${backId} wave canary` },
+      { ...deed, event: 'rollout.aborted', subject: endedId },
+    ] as const;
+    const held = { event: 'rollout.held', by: 'daemon', reason: 'too many' } as const;
+    const events = [aRolloutEvent({ at: at + 60_000, ...held })];
+    const { url } = await servePage(rollouts, {}, 1, { audit, events });
+    const page = await open(url, { timezoneId: 'UTC' });
+    const textOf = (selector: string, hasText: string) =>
+      expect.poll(() => page.locator(selector, { hasText }).first().textContent());
+    await textOf('.policy .deed', 'paused').toMatch(/^paused\s+by alice, CHG-1042, .*21:15 UTC$/);
+    await textOf('.policy .target', 'rollback of').toBe(`back to 19.441-2 rollback of ${id}`);
+    await textOf('.policy .target', 'rolled back by').toContain(backId);
+    await textOf('.ended li', endedId).toMatch(
+      /rollback of web-20261119-9 ?aborted\s+by alice, CHG-1042, .*21:15 UTC.*back to 19\.441-2/,
+    );
+    await page.locator('.policy .related a', { hasText: backId }).click();
+    await textOf('.title', 'rollback of').toContain(id);
+    // The daemon acted after the last person.
+    await textOf('.now .deed', 'held').toMatch(/^held\s+by daemon, too many, .*21:16 UTC$/);
+    await page.locator('.title .related a').click();
+    await textOf('.title', 'rolled back by').toContain(backId);
   });
 
   it('shows who did what over all rollouts, and keeps the filter in the link', async () => {

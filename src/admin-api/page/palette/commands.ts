@@ -1,0 +1,61 @@
+import { docsPath } from '../../../docs/docs-paths.ts';
+import { stateText } from '../../../rollout/messages/sentences.ts';
+import { me, rollouts } from '../parts/live.ts';
+import { linkTo, route } from '../parts/route.ts';
+import { askVerb, labelOf } from '../verbs/verb-dialogs.tsx';
+
+/** What can be chosen in the palette. */
+export interface Command {
+  readonly words: string;
+  readonly run: () => void;
+}
+
+const shownMax = 12;
+
+/** The commands that contain all typed words, the likeliest first. */
+export function commandsFor(typed: string): readonly Command[] {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = allCommands().filter((command) =>
+    words.every((word) => command.words.toLowerCase().includes(word)),
+  );
+  const name = typed.trim();
+  const search: readonly Command[] =
+    name === '' ? [] : [go(`show collector ${name}`, linkTo.collector(name))];
+  return [...found.slice(0, shownMax - search.length), ...search];
+}
+
+function allCommands(): readonly Command[] {
+  const current = route.value;
+  const here = rollouts.value.find(({ id }) => 'id' in current && current.id === id);
+  const others = rollouts.value.filter((each) => each !== here);
+  return [
+    ...(here === undefined ? [] : verbsOf(here)),
+    go('go to the policies', linkTo.overview),
+    go('go to the activity', linkTo.activity()),
+    { words: 'go to the guides', run: () => location.assign(docsPath) },
+    ...[...(here === undefined ? [] : [here]), ...others].flatMap(({ id, headline }) => [
+      go(`go to ${id} (${stateText(headline.kind)})`, linkTo.rollout(id)),
+      go(`collectors of ${id}`, linkTo.collectors(id)),
+      go(`failed collectors of ${id}`, linkTo.collectors(id, { state: 'failed' })),
+    ]),
+    ...others.flatMap(verbsOf),
+  ];
+}
+
+function go(words: string, link: string): Command {
+  return {
+    words,
+    run: () => {
+      location.hash = link;
+    },
+  };
+}
+
+/** Each opens the dialog of its verb. */
+function verbsOf(rollout: (typeof rollouts.value)[number]): readonly Command[] {
+  if (me.value.role !== 'operator') return [];
+  return rollout.verbs.map((verb) => ({
+    words: `${labelOf(verb, rollout)}: ${rollout.id}`,
+    run: () => askVerb(verb, rollout),
+  }));
+}
