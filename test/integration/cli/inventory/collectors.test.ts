@@ -291,7 +291,7 @@ describe('upwave collectors delete', () => {
     const done = await setup.upwave('collectors delete-offline --days 300 --yes');
     expect(done.out).toMatch(new RegExp(`^deletion of ${length} collectors started; the service answers: `));
     const none = await setup.upwave('collectors delete-offline --days 9000 --yes');
-    expect(none.out).toBe('no collector has been offline for 9000 days\n');
+    expect(none.out).toBe('no collector has been offline for 9,000 days\n');
     expect([done.code, none.code]).toEqual([0, 0]);
   });
 });
