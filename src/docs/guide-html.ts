@@ -46,7 +46,7 @@ class GuideRenderer extends Renderer {
   }
 
   override listitem(item: Tokens.ListItem): string {
-    const term = this.section === undefined ? undefined : termOf(this.section, item);
+    const term = this.section === undefined ? undefined : termOf(this.#guide, this.section, item);
     const html = super.listitem(item);
     return term === undefined ? html : html.replace('<li>', `<li id="${escapeHtml(term.anchor)}">`);
   }

@@ -2,6 +2,8 @@
 export interface ListedGuide {
   readonly name: string;
   readonly answers: string;
+  /** Each name in its lists, such as that of a key, has an anchor and is found by the search. */
+  readonly namesEntries?: true;
 }
 
 /** Every guide, in the order in which lists show them. Each is a file in `guides/`. */
@@ -56,11 +58,15 @@ export const guideGroups: readonly { readonly title: string; readonly guides: re
   {
     title: 'Reference',
     guides: [
-      { name: 'config-reference', answers: 'What does each key of the config mean?' },
+      {
+        name: 'config-reference',
+        answers: 'What does each key of the config mean?',
+        namesEntries: true,
+      },
       { name: 'commands', answers: 'Which commands are there?' },
       { name: 'http-api', answers: 'What does the daemon serve?' },
-      { name: 'events', answers: 'Which events do the history, the audit and the log have?' },
-      { name: 'metrics', answers: 'Which metrics are there?' },
+      { name: 'events', answers: 'Which events are there, and what is in them?' },
+      { name: 'metrics', answers: 'Which metrics are there?', namesEntries: true },
     ],
   },
 ];

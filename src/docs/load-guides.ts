@@ -41,18 +41,20 @@ export function loadGuide(listed: ListedGuide): Guide {
   return { ...listed, title: sections[0]?.title ?? listed.name, sections };
 }
 
-/** The names that have an entry in a section, in their order. */
-export function termsOf(section: Section): readonly Term[] {
+/** The names that have an entry in a section of a guide, in their order. */
+export function termsOf(guide: ListedGuide, section: Section): readonly Term[] {
   return section.body.flatMap((token) =>
-    token.type === 'list' ? token.items.flatMap((item) => termOf(section, item) ?? []) : [],
+    token.type === 'list' ? token.items.flatMap((item) => termOf(guide, section, item) ?? []) : [],
   );
 }
 
 /** @returns undefined where an item of a list is no entry: those begin with a name and its type in brackets */
 export function termOf(
+  { namesEntries }: ListedGuide,
   { anchor, depth }: Section,
   { text }: Pick<Tokens.ListItem, 'text'>,
 ): Term | undefined {
+  if (namesEntries !== true) return undefined;
   const [, name] = /^`([\w.]+)` \(/.exec(text) ?? [];
   return name === undefined ? undefined : { name, anchor: depth === 1 ? name : `${anchor}.${name}`, text };
 }

@@ -10,7 +10,7 @@ export function searchIndex(guides: readonly Guide[]): readonly SearchEntry[] {
     guide.sections.flatMap((section) => {
       const { title, anchor, depth, body } = section;
       const isWhole = depth === 1;
-      const terms = termsOf(section).map(({ name, anchor: at, text }) => ({
+      const terms = termsOf(guide, section).map(({ name, anchor: at, text }) => ({
         guide: guide.name,
         in: isWhole ? guide.title : `${guide.title}, ${title}`,
         title: name,

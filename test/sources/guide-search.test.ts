@@ -11,7 +11,9 @@ const guides = loadGuides();
 const index = searchIndex(guides);
 const program = makeProgram(makeSafeStreams(process), false, () => undefined);
 const termsIn = (name: string) =>
-  guides.filter((guide) => guide.name === name).flatMap(({ sections }) => sections.flatMap(termsOf));
+  guides
+    .filter((guide) => guide.name === name)
+    .flatMap((guide) => guide.sections.flatMap((section) => termsOf(guide, section)));
 const named = (pattern: RegExp, path: string) =>
   [...textOf(path).matchAll(pattern)].map(([, name = '']) => name);
 

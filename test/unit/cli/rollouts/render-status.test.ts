@@ -56,9 +56,9 @@ describe('the status of a rollout', () => {
   it('groups the digits of counts', () => {
     const counts = countsOf({ succeeded: 1_023, failed: 2_001, pending: 7_000 });
     const waves = [aWaveStatus({ size: 10_024, counts, failures: 2_001, failuresAllowed: 1_000 })];
-    const [, all, first] = shown({ planned: 10_024, counts, waves });
-    expect(all).toMatch(/ 1,023\/10,024 +2,001 failed +7,000 to do/);
-    expect(first).toMatch(/ 1,023 ok +2,001 failed +budget 2,001\/1,000 /);
+    const lines = shown({ planned: 10_024, counts, waves }).join('\n');
+    expect(lines).toMatch(/ 1,023\/10,024 +2,001 failed +7,000 to do/);
+    expect(lines).toMatch(/ 1,023 ok +2,001 failed +budget 2,001\/1,000 /);
   });
 
   it('shows its waves, holds, blockers, windows, end, plan and legal verbs', () => {

@@ -97,7 +97,7 @@ describe('a scan', () => {
   });
 
   it.each([
-    ['the builds', {}],
+    ['the available builds', {}],
     ['the fleet', { listBuilds: offering(targetBuild) }],
   ])('that cannot read %s for the active rollout counts as failed', async (what, fleet) => {
     const rollout = aRollout();
