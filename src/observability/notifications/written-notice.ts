@@ -79,7 +79,7 @@ function buttonOf(action: NoticeAction, link: string): NoticeButton {
   const words = verb === 'rollback' ? 'roll back' : verb;
   return {
     label: line(what === undefined ? words : `${words} ${what}`),
-    href: `${link}?${query}`,
+    href: `${link}?${query.toString()}`,
     isStopping: verb === 'abort' || verb === 'rollback',
   };
 }

@@ -103,7 +103,8 @@ function typeOf(node: Node): string {
 
 function typeOfForm(node: Node): string {
   if (node.enum !== undefined) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
-  if (node.const !== undefined) return `\`${String(node.const)}\``;
+  if (node.const !== undefined)
+    return `\`${typeof node.const === 'string' ? node.const : JSON.stringify(node.const)}\``;
   if (node.bounds !== undefined)
     return `${node.pattern === undefined ? kindOfBounds(node) : 'duration'} from ${node.bounds}`;
   switch (node.type) {

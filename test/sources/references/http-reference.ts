@@ -171,7 +171,8 @@ function typeOf(node: Node): string {
     const name = node.$ref.slice(node.$ref.lastIndexOf('/') + 1);
     return `[\`${name}\`](#${name.toLowerCase()})`;
   }
-  if (node.const !== undefined) return `\`${String(node.const)}\``;
+  if (node.const !== undefined)
+    return `\`${typeof node.const === 'string' ? node.const : JSON.stringify(node.const)}\``;
   if (node.enum !== undefined) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
   const forms = node.anyOf ?? node.oneOf;
   if (forms !== undefined) return [...new Set(forms.map(typeOf))].join(' or ');
