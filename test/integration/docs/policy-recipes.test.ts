@@ -59,7 +59,7 @@ describe('the guide to policy recipes', () => {
     for (const name of configs) expect(outputs.map(({ command }) => command).join()).toContain(name);
   });
 
-  it.each(configs)('has a valid config: %s', async (name) => {
+  it.concurrent.each(configs)('has a valid config: %s', async (name) => {
     expect(await call(`config check --config ${name}`)).toMatchObject({
       code: 0,
       err: '',
@@ -67,7 +67,7 @@ describe('the guide to policy recipes', () => {
     });
   });
 
-  it.each(outputs)('shows what is printed by `upwave $command`', async ({ command, lines }) => {
+  it.concurrent.each(outputs)('shows what is printed by `upwave $command`', async ({ command, lines }) => {
     const { out, all } = await call(command);
     const printed = out.split('\n');
     for (const line of lines) {

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { hasBrowser, launchBrowser } from '../../../support/page/browser.ts';
-import { differenceOf, keepLayout, keptLayout, layoutOf } from '../../../support/page/layout.ts';
+import { differenceOf, keepLayout, keptLayout, type Layout, layoutOf } from '../../../support/page/layout.ts';
 import { waiting, worldAudit, worldRollouts } from '../../../support/page/page-world.ts';
 import { openPage, servePage } from '../../../support/page/serve-page.ts';
 
@@ -18,12 +18,32 @@ const collectors = 10_500;
 /** A view by its path, and what is there once it is whole. */
 const views: Readonly<Record<string, { readonly path: string; readonly awaited: string }>> = {
   overview: { path: '', awaited: '.policy' },
-  rollout: { path: `rollouts/${waiting}`, awaited: '.need' },
-  held: { path: `rollouts/${held}`, awaited: '.need' },
+  rollout: { path: `rollouts/${waiting}`, awaited: '.night' },
+  held: { path: `rollouts/${held}`, awaited: '.night' },
   collectors: { path: `rollouts/${waiting}/collectors`, awaited: '.collectors tbody tr' },
   collector: { path: 'collectors/2', awaited: 'main h2' },
   activity: { path: 'activity', awaited: '.activity tbody tr' },
 };
+
+/** What a view reads comes piece by piece, so it is whole once nothing moves any more. */
+async function settledLayout(page: Page): Promise<Layout> {
+  let before = await layoutOf(page);
+  await expect
+    .poll(
+      async () => {
+        const now = await layoutOf(page);
+        const difference = differenceOf(now, before);
+        before = now;
+        return difference;
+      },
+      { interval: 200, timeout: 20_000 },
+    )
+    .toBeLessThan(movedMax);
+  return before;
+}
+
+// A clock that goes on changes less.
+const movedMax = 0.005;
 
 describe.skipIf(!hasBrowser)('what the page shows stands where it stood', () => {
   let browser: Browser;
@@ -37,7 +57,7 @@ describe.skipIf(!hasBrowser)('what the page shows stands where it stood', () => 
   const open = (url: string, width: number, colorScheme: 'light' | 'dark' = 'light') =>
     openPage(browser, url, { viewport: { width, height: 900 }, colorScheme });
   const judge = async (page: Page, name: string): Promise<void> => {
-    const layout = await layoutOf(page);
+    const layout = await settledLayout(page);
     if (keeps) keepLayout(name, layout);
     const kept = keptLayout(name);
     expect(kept, `no layout is kept for ${name}`).toBeDefined();
@@ -74,8 +94,8 @@ describe.skipIf(!hasBrowser)('what the page shows stands where it stood', () => 
   it('sees a style that breaks a layout', async () => {
     const { url } = await serve(worldRollouts);
     const page = await open(`${url}/#/rollouts/${waiting}`, 1440);
-    await page.locator('.need').first().waitFor();
-    const whole = await layoutOf(page);
+    await page.locator('.night').first().waitFor();
+    const whole = await settledLayout(page);
     await page.evaluate("document.querySelector('main').style.width = '50%'");
     expect(differenceOf(await layoutOf(page), whole)).toBeGreaterThan(differenceMax);
   });
