@@ -31,7 +31,7 @@ interface Called {
 
 /** Runs a line of the guide in a shell, as its readers do. @returns the body, then the status in a line of its own */
 async function run(command: string, { url, policy, rollout, collector }: Called): Promise<string> {
-  const quiet = `curl() { command curl -sS --max-time 30 -w '\\n%{http_code}' "$@"; }\n`;
+  const quiet = `curl() { /usr/bin/curl -sS --max-time 30 -w '\\n%{http_code}' "$@"; }\n`;
   const variables = { POLICY: policy, ROLLOUT: rollout, COLLECTOR: collector };
   const { stdout } = await promisify(execFile)('sh', ['-c', `${quiet}${command}`], {
     env: { PATH: process.env['PATH'], UPWAVE_URL: url, UPWAVE_TOKEN: token, ...variables },

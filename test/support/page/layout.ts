@@ -16,7 +16,7 @@ const squarePx = 16;
 const kept = new URL('layouts/', import.meta.url);
 
 export async function layoutOf(page: Page): Promise<Layout> {
-  return readLayout(await page.screenshot({ fullPage: true }), squarePx);
+  return readLayout(await page.screenshot(), squarePx);
 }
 
 /** A kept layout is a picture with one pixel for each square. @returns undefined where none is kept yet */

@@ -12,6 +12,9 @@ const differenceMax = 0.08;
 // `KEEP_LAYOUTS=1 npx vitest run …` keeps what is shown now, after somebody has looked at the pictures in `artefacts/`.
 const keeps = process.env['KEEP_LAYOUTS'] === '1';
 
+// What is below it are rows like those above.
+const heightPx = 2_400;
+
 const held = worldRollouts.find(({ state }) => state === 'held')?.id ?? '';
 const collectors = 10_500;
 
@@ -55,7 +58,7 @@ describe.skipIf(!hasBrowser)('what the page shows stands where it stood', () => 
   const serve = (rollouts: readonly RolloutStatus[]) =>
     servePage(rollouts, {}, collectors, { audit: worldAudit });
   const open = (url: string, width: number, colorScheme: 'light' | 'dark' = 'light') =>
-    openPage(browser, url, { viewport: { width, height: 900 }, colorScheme });
+    openPage(browser, url, { viewport: { width, height: heightPx }, colorScheme });
   const judge = async (page: Page, name: string): Promise<void> => {
     const layout = await settledLayout(page);
     if (keeps) keepLayout(name, layout);
@@ -86,6 +89,7 @@ describe.skipIf(!hasBrowser)('what the page shows stands where it stood', () => 
     const served = await serve(worldRollouts);
     await page.goto(served.url);
     await page.locator('.policy').first().waitFor();
+    await settledLayout(page);
     await served.api.close();
     await page.locator('.stale').waitFor();
     await judge(page, 'away');
