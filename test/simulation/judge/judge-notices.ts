@@ -9,9 +9,10 @@ export interface NoticeJudge {
   /**
    * The receiver has got it.
    * @param entry of the outbox; a crash before its removal brings the same one again
-   * @param thread of the chat in which it stands
    */
-  received(notice: Notice, entry: string, thread: string): void;
+  received(notice: Notice, entry: string): void;
+  /** It stands in this thread of a chat, also where the store has it no more: a daemon that stalled sends it again. */
+  posted(notice: Notice, thread: string): void;
   /** The outbox lost what was written last, or all: that may be announced again. */
   forgotten(): void;
   /**
@@ -49,17 +50,19 @@ export function makeNoticeJudge({
         check(raised.delete(incident) || forgets > 0, `${incident} is over and was not raised`);
       }
     },
-    received: ({ id, incident, phase }, entry, thread) => {
+    posted: ({ id, incident, phase }, thread) => {
+      const threads = begun.get(incident) ?? new Set();
+      if (phase === 'raised') begun.set(incident, new Set([...threads, thread]));
+      else
+        check(threads.size === 0 || threads.has(thread), `${id} stands in another thread than its beginning`);
+    },
+    received: ({ id, incident, phase }, entry) => {
       const before = received.get(id);
       check(
         before === undefined || before.entry === entry || before.forgets < forgets,
         `${id} was received as two messages`,
       );
       received.set(id, { entry, forgets });
-      const threads = begun.get(incident) ?? new Set();
-      if (phase === 'raised') begun.set(incident, new Set([...threads, thread]));
-      else
-        check(threads.size === 0 || threads.has(thread), `${id} stands in another thread than its beginning`);
       const [at = 0, index = 0] = entry.split('/').map(Number);
       // One that comes again is known to its receiver, wherever it stands.
       check(

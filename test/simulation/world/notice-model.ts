@@ -109,7 +109,8 @@ export function makeNoticeModel(
     // Meanwhile the store has lost it.
     threads += 1;
     const thread = known ?? { channel: desk.name, message: String(threads) };
-    if (entry !== undefined) judge.received(notice, entry, thread.message);
+    judge.posted(notice, thread.message);
+    if (entry !== undefined) judge.received(notice, entry);
     return { kind: 'sent', ...(known === null && { thread }) };
   };
   const start = (at: number): void => {
