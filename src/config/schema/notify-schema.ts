@@ -16,22 +16,23 @@ import {
   wholeNumber,
 } from './value-schemas.ts';
 
-/** A secret URL is never shown, so the message has only the mistake. */
+/** A secret URL is never shown, so the message has only the error. */
 export const noHttpUrl: Unfit = {
   pattern: /^(?!https?:\/\/[^\s/@?#]+(?:[/?#]|$))/i,
   sentence: 'is not an http or https URL, or carries a user name',
 };
 
-const secretUrl = {
+/** @param variable suggested for the environment */
+const secretUrl = (variable: string) => ({
   url: secretText(unprintable, noHttpUrl)
     .exactOptional()
-    .describe(`The address that gets the messages, a secret. Take it from the environment: \${SLACK_URL}.`),
+    .describe(`The address that gets the messages, a secret. Take it from the environment: \${${variable}}.`),
   urlFile: secretFile('the address', 'url'),
-};
+});
 
 const Slack = z
   .strictObject({
-    ...secretUrl,
+    ...secretUrl('SLACK_URL'),
     token: secretText(unprintable)
       .exactOptional()
       .describe(
@@ -67,13 +68,13 @@ const Slack = z
   );
 
 const Teams = z
-  .strictObject(secretUrl)
+  .strictObject(secretUrl('TEAMS_URL'))
   .check(oneOf(['url', 'urlFile']))
   .describe('A webhook of a Microsoft Teams workflow that posts adaptive cards.');
 
 const Webhook = z
   .strictObject({
-    ...secretUrl,
+    ...secretUrl('UPWAVE_WEBHOOK_URL'),
     secret: secretText(unprintable, guessable)
       .exactOptional()
       .describe('The secret that signs each message, of 16 characters or more.'),
