@@ -1,39 +1,6 @@
-import { z } from 'zod';
 import { configSchemaWithBounds } from '../json-schema.ts';
 import { exampleOf } from './config-examples.ts';
-
-/** The parts of a JSON Schema that are used here. */
-const Node = z.object({
-  type: z.union([z.string(), z.array(z.string())]).optional(),
-  description: z.string().optional(),
-  default: z.unknown().optional(),
-  enum: z.array(z.unknown()).optional(),
-  const: z.unknown().optional(),
-  minimum: z.number().optional(),
-  maximum: z.number().optional(),
-  exclusiveMinimum: z.number().optional(),
-  minLength: z.number().optional(),
-  maxLength: z.number().optional(),
-  minItems: z.number().optional(),
-  maxItems: z.number().optional(),
-  pattern: z.string().optional(),
-  /** Of a text that is a duration or a percentage: `1s to 366d`. */
-  bounds: z.string().optional(),
-  required: z.array(z.string()).optional(),
-  get properties() {
-    return z.record(z.string(), Node).optional();
-  },
-  get additionalProperties() {
-    return z.union([z.boolean(), Node]).optional();
-  },
-  get items() {
-    return Node.optional();
-  },
-  get anyOf() {
-    return z.array(Node).optional();
-  },
-});
-type Node = z.infer<typeof Node>;
+import { SchemaNode } from './schema-node.ts';
 
 /** The keys of a group that another group also has, with further ones. Fewer in common are chance. */
 const sharedKeysMin = 5;
@@ -42,7 +9,7 @@ const sharedKeysMin = 5;
 export function configReference(): string {
   const groups: string[] = [];
   const known = new Map<string, readonly string[]>();
-  const addGroup = (path: string, node: Node): void => {
+  const addGroup = (path: string, node: SchemaNode): void => {
     const keys = Object.entries(node.properties ?? {});
     const names = keys.map(([key]) => key);
     const [base, baseKeys = []] =
@@ -57,12 +24,12 @@ export function configReference(): string {
           ];
     if (base === undefined) known.set(path, names);
     const entries = own.map(([key, child]) =>
-      entryOf(path === '' ? key : `${path}.${key}`, child, node.required?.includes(key) ?? false),
+      entryOf(path === '' ? key : `${path}.${key}`, child, node.required.includes(key)),
     );
     groups.push(path === '' ? '## The file\n' : `## \`${path}\`\n`, ...about, ...shared, ...entries, '');
     for (const [key, child] of own) addChildren(path === '' ? key : `${path}.${key}`, child);
   };
-  const addChildren = (path: string, child: Node): void => {
+  const addChildren = (path: string, child: SchemaNode): void => {
     for (const form of formsOf(child)) {
       if (form.properties !== undefined)
         addGroup(path, { ...form, description: form.description ?? child.description });
@@ -72,7 +39,7 @@ export function configReference(): string {
         addGroup(`${path}.<name>`, form.additionalProperties);
     }
   };
-  addGroup('', Node.parse(configSchemaWithBounds()));
+  addGroup('', SchemaNode.parse(configSchemaWithBounds()));
   return groups.join('\n').trim();
 }
 
@@ -80,7 +47,7 @@ function isExtended(others: readonly string[], names: readonly string[]): boolea
   return others.length >= sharedKeysMin && others.every((key) => names.includes(key));
 }
 
-function entryOf(path: string, node: Node, isRequired: boolean): string {
+function entryOf(path: string, node: SchemaNode, isRequired: boolean): string {
   const hasKeys = formsOf(node).some(({ properties, items, additionalProperties }) =>
     [
       properties,
@@ -97,11 +64,11 @@ function entryOf(path: string, node: Node, isRequired: boolean): string {
   return `- \`${path.slice(path.lastIndexOf('.') + 1)}\` (${facts.join('; ')}): ${node.description ?? ''}`;
 }
 
-function typeOf(node: Node): string {
+function typeOf(node: SchemaNode): string {
   return [...new Set(formsOf(node).map(typeOfForm))].join(' or ');
 }
 
-function typeOfForm(node: Node): string {
+function typeOfForm(node: SchemaNode): string {
   if (node.enum !== undefined) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
   if (node.const !== undefined)
     return `\`${typeof node.const === 'string' ? node.const : JSON.stringify(node.const)}\``;
@@ -123,7 +90,7 @@ function typeOfForm(node: Node): string {
 }
 
 /** A text with bounds and without a pattern is a percentage. A wave also counts collectors. */
-function kindOfBounds({ type }: Node): string {
+function kindOfBounds({ type }: SchemaNode): string {
   return Array.isArray(type) ? 'count or percentage' : 'percentage';
 }
 
@@ -135,7 +102,7 @@ function rangeText(kind: string, least: number | undefined, most: number | undef
 }
 
 /** The forms of a value. */
-function formsOf(node: Node): readonly Node[] {
+function formsOf(node: SchemaNode): readonly SchemaNode[] {
   return (node.anyOf ?? [node]).flatMap((form) => (form.anyOf === undefined ? [form] : formsOf(form)));
 }
 

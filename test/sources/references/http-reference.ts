@@ -5,50 +5,19 @@ import { AdminErrorBody, adminApi, adminApiPath } from '../../../src/contract/ad
 import type { Operation } from '../../../src/contract/operation.ts';
 import { makeOpenApiDocument } from '../../../src/http/openapi.ts';
 import { exampleBodies, exampleQueries } from './http-examples.ts';
+import { SchemaNode } from './schema-node.ts';
 
-/** The parts of the schemas of an OpenAPI document that are used here. */
-const Node = z.object({
-  $ref: z.string().optional(),
-  type: z.union([z.string(), z.array(z.string())]).optional(),
-  description: z.string().optional(),
-  default: z.unknown().optional(),
-  enum: z.array(z.unknown()).optional(),
-  const: z.unknown().optional(),
-  minimum: z.number().optional(),
-  maximum: z.number().optional(),
-  minLength: z.number().optional(),
-  maxLength: z.number().optional(),
-  pattern: z.string().optional(),
-  required: z.array(z.string()).default([]),
-  get properties() {
-    return z.record(z.string(), Node).optional();
-  },
-  get additionalProperties() {
-    return z.union([z.boolean(), Node]).optional();
-  },
-  get items() {
-    return Node.optional();
-  },
-  get anyOf() {
-    return z.array(Node).optional();
-  },
-  get oneOf() {
-    return z.array(Node).optional();
-  },
-});
-type Node = z.infer<typeof Node>;
-
-const Content = z.object({ content: z.object({ 'application/json': z.object({ schema: Node }) }) });
+const Content = z.object({ content: z.object({ 'application/json': z.object({ schema: SchemaNode }) }) });
 const Described = z.object({
   parameters: z.array(
-    z.object({ name: z.string(), in: z.enum(['path', 'query']), required: z.boolean(), schema: Node }),
+    z.object({ name: z.string(), in: z.enum(['path', 'query']), required: z.boolean(), schema: SchemaNode }),
   ),
   requestBody: Content.optional(),
   responses: z.record(z.string(), Content),
 });
 const Document = z.object({
   paths: z.record(z.string(), z.record(z.string(), Described)),
-  components: z.object({ schemas: z.record(z.string(), Node) }),
+  components: z.object({ schemas: z.record(z.string(), SchemaNode) }),
 });
 
 /** Every operation of the admin API and every object in its answers, in Markdown. */
@@ -114,7 +83,7 @@ function curlOf({ name, method, path, body }: Operation): string {
 }
 
 /** The fields of an object, or its forms. */
-function objectText(node: Node, indent = ''): string {
+function objectText(node: SchemaNode, indent = ''): string {
   const forms = node.oneOf ?? node.anyOf;
   const about = node.description !== undefined && indent === '' ? `${node.description}\n\n` : '';
   if (forms !== undefined) {
@@ -128,7 +97,7 @@ function objectText(node: Node, indent = ''): string {
 }
 
 /** What distinguishes one form of an object from the others. */
-function labelOf(form: Node, forms: readonly Node[]): string {
+function labelOf(form: SchemaNode, forms: readonly SchemaNode[]): string {
   const [kind] = Object.entries(form.properties ?? {}).filter(([, { const: value }]) => value !== undefined);
   if (kind !== undefined) return `\`${kind[0]}\` is \`${String(kind[1].const)}\`:`;
   const own = form.required.filter((key) =>
@@ -137,7 +106,7 @@ function labelOf(form: Node, forms: readonly Node[]): string {
   return `With ${own.map((key) => `\`${key}\``).join(', ')}:`;
 }
 
-function fieldsText(node: Node, indent: string): string {
+function fieldsText(node: SchemaNode, indent: string): string {
   return Object.entries(node.properties ?? {})
     .map(([name, field]) => fieldText(name, field, { required: node.required.includes(name), indent }))
     .join('\n');
@@ -145,7 +114,7 @@ function fieldsText(node: Node, indent: string): string {
 
 function fieldText(
   name: string,
-  node: Node,
+  node: SchemaNode,
   { required, place, indent = '' }: { required: boolean; place?: 'path' | 'query'; indent?: string },
 ): string {
   const facts = [
@@ -161,12 +130,12 @@ function fieldText(
 }
 
 /** The object whose fields are listed below this one: its own, or that of its list. */
-function innerObjectOf(node: Node): Node | undefined {
+function innerObjectOf(node: SchemaNode): SchemaNode | undefined {
   const forms = [...(node.anyOf ?? [node])].map((form) => form.items ?? form);
   return forms.find(({ properties }) => properties !== undefined);
 }
 
-function typeOf(node: Node): string {
+function typeOf(node: SchemaNode): string {
   if (node.$ref !== undefined) {
     const name = node.$ref.slice(node.$ref.lastIndexOf('/') + 1);
     return `[\`${name}\`](#${name.toLowerCase()})`;
@@ -182,7 +151,7 @@ function typeOf(node: Node): string {
     .join(' or ');
 }
 
-function typeNamed(type: string, node: Node): string {
+function typeNamed(type: string, node: SchemaNode): string {
   switch (type) {
     case 'integer':
     case 'number':
@@ -202,12 +171,12 @@ function typeNamed(type: string, node: Node): string {
   }
 }
 
-function numberText({ minimum, maximum }: Node): string {
+function numberText({ minimum, maximum }: SchemaNode): string {
   if (minimum !== undefined && maximum !== undefined) return `number from ${minimum} to ${maximum}`;
   return minimum === undefined ? 'number' : `number, at least ${minimum}`;
 }
 
-function textText({ minLength = 0, maxLength, pattern }: Node): string {
+function textText({ minLength = 0, maxLength, pattern }: SchemaNode): string {
   if (pattern !== undefined) return `text like \`${pattern}\``;
   return maxLength === undefined ? 'text' : `text of ${minLength} to ${maxLength} characters`;
 }

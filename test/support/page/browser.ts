@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 /** Debian's; where it is missing the tests of the page are skipped. */
 const executablePath = '/usr/bin/chromium';
@@ -28,6 +29,16 @@ export function launchBrowser(): Promise<Browser> {
 export async function takePicture(page: Page, name: string): Promise<void> {
   await mkdir(pictures, { recursive: true });
   await page.screenshot({ path: new URL(`${name}.png`, pictures).pathname, fullPage: true });
+}
+
+/** Looks at a page at several widths: nothing is wider than the screen. Takes a picture of each. */
+export async function fitScreens(page: Page, widths: readonly number[], nameOf: (width: number) => string) {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    const tooWide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    expect(tooWide, `at ${width} pixels`).toBeLessThanOrEqual(0);
+    await takePicture(page, nameOf(width));
+  }
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

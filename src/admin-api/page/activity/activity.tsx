@@ -1,6 +1,7 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { counted } from '../../../rollout/messages/sentences.ts';
 import { type AuditEntry, callDaemon } from '../parts/call.ts';
+import { Choice } from '../parts/choice.tsx';
 import { useReading } from '../parts/reading.ts';
 import { type ActivityFilter, linkTo, replaceRoute } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
@@ -80,20 +81,9 @@ function Filters({
   const choice = (name: 'who' | 'what', label: string, values: readonly string[]) => {
     const chosen = filter[name] ?? '';
     // Also a value of a link that no entry has.
-    const options = [...new Set(chosen === '' ? values : [...values, chosen])].toSorted();
-    return (
-      <label>
-        {label}
-        <select value={chosen} onChange={({ currentTarget }) => set(name, currentTarget.value)}>
-          <option value="">any</option>
-          {options.map((option) => (
-            <option key={option} value={option}>
-              {option}
-            </option>
-          ))}
-        </select>
-      </label>
-    );
+    const names = [...new Set(chosen === '' ? values : [...values, chosen])].toSorted();
+    const options = names.map((each) => ({ name: each }));
+    return <Choice label={label} value={chosen} options={options} choose={(value) => set(name, value)} />;
   };
   return (
     <form class="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import { Choice } from '../parts/choice.tsx';
 import { keptSignal } from '../parts/kept.ts';
 import { rollouts } from '../parts/live.ts';
 import { stateGroups } from '../parts/progress.tsx';
@@ -27,22 +28,8 @@ export function Filters({ id, filter }: { readonly id: string; readonly filter: 
       />
     </label>
   );
-  const choice = (
-    name: FilterName,
-    label: string,
-    options: ReadonlyArray<{ name: string; label?: string }>,
-  ) => (
-    <label>
-      {label}
-      <select value={filter[name] ?? ''} onChange={({ currentTarget }) => set(name, currentTarget.value)}>
-        <option value="">any</option>
-        {options.map((option) => (
-          <option key={option.name} value={option.name}>
-            {option.label ?? option.name}
-          </option>
-        ))}
-      </select>
-    </label>
+  const choice = (name: FilterName, label: string, options: Parameters<typeof Choice>[0]['options']) => (
+    <Choice label={label} value={filter[name] ?? ''} options={options} choose={(value) => set(name, value)} />
   );
   return (
     <form class="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>

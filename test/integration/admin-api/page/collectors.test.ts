@@ -2,12 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HoldResult } from '../../../../src/orchestrator/operations/operations.ts';
 import { aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
-import {
-  accessibilityFaults,
-  hasBrowser,
-  launchBrowser,
-  takePicture,
-} from '../../../support/page/browser.ts';
+import { accessibilityFaults, fitScreens, hasBrowser, launchBrowser } from '../../../support/page/browser.ts';
 import { waiting, worldRollouts } from '../../../support/page/page-world.ts';
 import { openPage, servePage } from '../../../support/page/serve-page.ts';
 
@@ -174,13 +169,11 @@ describe.skipIf(!hasBrowser)('the list of collectors in a browser', () => {
       for (const menu of ['Columns', 'Saved filters']) {
         await page.getByText(menu, { exact: true }).first().click();
         expect(await accessibilityFaults(page)).toEqual([]);
-        for (const width of [1440, 390]) {
-          await page.setViewportSize({ width, height: 900 });
-          expect(
-            await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'),
-          ).toBeLessThanOrEqual(0);
-          await takePicture(page, `collectors-${menu.split(' ')[0]}-${width}-${colorScheme}`);
-        }
+        await fitScreens(
+          page,
+          [1440, 390],
+          (width) => `collectors-${menu.split(' ')[0]}-${width}-${colorScheme}`,
+        );
         await page.getByText(menu, { exact: true }).first().click();
       }
     },

@@ -2,12 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ending } from '../../../support/ending.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
-import {
-  accessibilityFaults,
-  hasBrowser,
-  launchBrowser,
-  takePicture,
-} from '../../../support/page/browser.ts';
+import { accessibilityFaults, fitScreens, hasBrowser, launchBrowser } from '../../../support/page/browser.ts';
 import { waiting, worldAudit, worldRollouts } from '../../../support/page/page-world.ts';
 import { pageClock as clock, openPage, servePage } from '../../../support/page/serve-page.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
@@ -715,13 +710,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
           .first()
           .waitFor();
         expect(await accessibilityFaults(page)).toEqual([]);
-        for (const width of [1280, 390]) {
-          await page.setViewportSize({ width, height: 900 });
-          expect(
-            await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'),
-          ).toBeLessThanOrEqual(0);
-          await takePicture(page, `${name}-${width}-${colorScheme}`);
-        }
+        await fitScreens(page, [1280, 390], (width) => `${name}-${width}-${colorScheme}`);
       }
     },
   );

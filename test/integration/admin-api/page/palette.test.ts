@@ -1,12 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
-import {
-  accessibilityFaults,
-  hasBrowser,
-  launchBrowser,
-  takePicture,
-} from '../../../support/page/browser.ts';
+import { accessibilityFaults, fitScreens, hasBrowser, launchBrowser } from '../../../support/page/browser.ts';
 import { waiting, worldRollouts } from '../../../support/page/page-world.ts';
 import { openPage, servePage } from '../../../support/page/serve-page.ts';
 
@@ -114,13 +109,7 @@ describe.skipIf(!hasBrowser)('the palette and the keys of the page', () => {
       expect(text).toMatch(/ended (Nov|\w+) \d+ \d\d:\d\d GMT\+5:30/);
       await page.keyboard.press('Control+k');
       expect(await accessibilityFaults(page)).toEqual([]);
-      for (const width of [1440, 390]) {
-        await page.setViewportSize({ width, height: 900 });
-        expect(
-          await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'),
-        ).toBeLessThanOrEqual(0);
-        await takePicture(page, `palette-${width}-${colorScheme}`);
-      }
+      await fitScreens(page, [1440, 390], (width) => `palette-${width}-${colorScheme}`);
     },
   );
 });
