@@ -24,7 +24,22 @@ export default defineConfig({
       {
         // What is written, as lint judges it, and not what it does: `npm run check` runs it.
         // A bound for what hangs: all of src is read in two seconds, and in thirty on a busy machine.
-        test: { name: 'sources', include: ['test/sources/**/*.test.ts'], testTimeout: 120_000 },
+        test: {
+          name: 'sources',
+          include: ['test/sources/**/*.test.ts'],
+          setupFiles: [secretWatch],
+          testTimeout: 120_000,
+        },
+      },
+      {
+        // The page and the guides as a person uses and sees them. Each view takes a second of a CPU.
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
+          expect: { poll },
+        },
       },
       {
         test: {
@@ -78,7 +93,7 @@ export default defineConfig({
       },
     ],
     sequence: { sequencer: LongestFirst },
-    // Two cores, of which tests that wait for real processes leave much idle: 550 s with two workers, 300 s with four.
-    maxWorkers: 3,
+    // Tests that wait for real processes leave two cores idle. On two cores, three workers take a tenth longer than four.
+    maxWorkers: 4,
   },
 });

@@ -15,11 +15,8 @@ import { addTotals, noTotals } from '../simulation/totals.ts';
 const seeds = { changes: {}, plant: null, untilFound: false };
 
 // The cheapest nights that bring every fault, and each promise a hundred times; `npm run simulate` plays thousands.
-const plainNights = [
-  65, 67, 71, 75, 88, 118, 120, 126, 136, 173, 187, 191, 202, 210, 226, 234, 236, 237, 242, 243, 245, 253, 61,
-  264, 267, 271, 289, 294, 296, 300, 309, 321, 322, 323, 335, 336, 342, 362, 371, 388, 390, 391,
-];
-const steeredNights = [2112, 2117, 2121, 2127, 2129];
+const plainNights = [94, 122, 136, 173, 186, 208, 236, 253, 268, 274, 288, 289, 292, 337, 353, 371, 381];
+const steeredNights = [2111, 2112, 2117, 2121, 2127];
 
 // Each has its first seed. One that is not found in so many nights has to be searched anew.
 const nightsMax = 5;
@@ -36,7 +33,7 @@ describe('the whole engine in simulated nights, judged by the service', () => {
       expect(totals.checks[promise], promise).toBeGreaterThan(100);
     for (const kind of faultKinds.filter((each) => !realStoreFaults.includes(each)))
       expect(totals.faults[kind], kind).toBeGreaterThan(0);
-    expect(totals.rollouts).toBeGreaterThan(50);
+    expect(totals.rollouts).toBeGreaterThan(25);
   });
 
   it('is the same night again for the same seed', async () => {

@@ -16,7 +16,7 @@ const commands = (/^## Two commands\n.*?```sh\n(.*?)```/ms.exec(read('README.md'
   .split('\n')
   .map((line) => line.replace(/ +#.*/, ''));
 
-it('the two commands of the README are the demo and every test', () => {
+it('the two commands of the README are the demo and the tests', () => {
   expect(commands).toEqual(['npm run --silent demo', 'npm test']);
   expect(scripts['demo']).toBe('node dist/main.js demo');
   expect(scripts['test']).toContain('vitest run');

@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AdminApiParts } from '../../../src/admin-api/admin-api.ts';
-import { ending } from '../../support/ending.ts';
-import { makeFakeOperations } from '../../support/fake-operations.ts';
-import { accessibilityFaults, hasBrowser, launchBrowser, takePicture } from '../../support/page/browser.ts';
-import { startFakeAdminApi } from '../../support/start-fake-admin-api.ts';
+import type { AdminApiParts } from '../../src/admin-api/admin-api.ts';
+import { ending } from '../support/ending.ts';
+import { makeFakeOperations } from '../support/fake-operations.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser, takePicture } from '../support/page/browser.ts';
+import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 
 if (!hasBrowser)
   process.stdout.write('no /usr/bin/chromium: the tests of the guides in a browser are skipped\n');

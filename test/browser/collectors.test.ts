@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HoldResult } from '../../../../src/orchestrator/operations/operations.ts';
-import { aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
-import { accessibilityFaults, fitScreens, hasBrowser, launchBrowser } from '../../../support/page/browser.ts';
-import { waiting, worldRollouts } from '../../../support/page/page-world.ts';
-import { openPage, servePage } from '../../../support/page/serve-page.ts';
+import type { HoldResult } from '../../src/orchestrator/operations/operations.ts';
+import { aRolloutStatus, countsOf } from '../support/fake-operations.ts';
+import { hasBrowser, launchBrowser } from '../support/page/browser.ts';
+import { waiting, worldRollouts } from '../support/page/page-world.ts';
+import { openPage, servePage } from '../support/page/serve-page.ts';
 
 const heldOne = (collectorId: number): HoldResult => ({
   kind: 'done',
@@ -156,26 +156,4 @@ describe.skipIf(!hasBrowser)('the list of collectors in a browser', () => {
     await page.locator('.collectors tbody tr').first().waitFor();
     expect(await page.locator('.collectors input').count()).toBe(0);
   });
-
-  it.each(['light', 'dark'] as const)(
-    'fits a phone with its menus and choices, without faults, in %s',
-    async (colorScheme) => {
-      const { url } = await servePage(worldRollouts);
-      const page = await openPage(browser, `${url}/${path}?sort=-state`, { colorScheme });
-      await page
-        .getByRole('checkbox', { name: /^choose web/ })
-        .first()
-        .check();
-      for (const menu of ['Columns', 'Saved filters']) {
-        await page.getByText(menu, { exact: true }).first().click();
-        expect(await accessibilityFaults(page)).toEqual([]);
-        await fitScreens(
-          page,
-          [1440, 390],
-          (width) => `collectors-${menu.split(' ')[0]}-${width}-${colorScheme}`,
-        );
-        await page.getByText(menu, { exact: true }).first().click();
-      }
-    },
-  );
 });

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { parseScenario } from '../../../src/reference-service/scenario/scenario.ts';
-import { callUpwave } from '../../support/night/upwave-call.ts';
-import { aConfigFolder } from '../../support/night/upwave-process.ts';
-import { startTestService } from '../../support/start-test-service.ts';
-import { testSecrets } from '../../support/test-secrets.ts';
+import { parseScenario } from '../../src/reference-service/scenario/scenario.ts';
+import { callUpwave } from '../support/night/upwave-call.ts';
+import { aConfigFolder } from '../support/night/upwave-process.ts';
+import { startTestService } from '../support/start-test-service.ts';
+import { testSecrets } from '../support/test-secrets.ts';
 
-const guide = readFileSync(new URL('../../../src/docs/guides/policy-recipes.md', import.meta.url), 'utf8');
+const guide = readFileSync(new URL('../../src/docs/guides/policy-recipes.md', import.meta.url), 'utf8');
 /** The YAML files of the guide. The first line of each is a comment with its name. */
 const files = [...guide.matchAll(/^```yaml\n# (\S+)\n([\s\S]*?)^```$/gm)].map(([, name = '', text = '']) => ({
   name,

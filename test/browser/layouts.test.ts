@@ -1,15 +1,15 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
-import { hasBrowser, launchBrowser } from '../../../support/page/browser.ts';
-import { differenceOf, keepLayout, keptLayout, type Layout, layoutOf } from '../../../support/page/layout.ts';
-import { waiting, worldAudit, worldRollouts } from '../../../support/page/page-world.ts';
-import { openPage, servePage } from '../../../support/page/serve-page.ts';
+import type { RolloutStatus } from '../../src/contract/admin/rollout-status.ts';
+import { hasBrowser, launchBrowser } from '../support/page/browser.ts';
+import { differenceOf, keepLayout, keptLayout, type Layout, layoutOf } from '../support/page/layout.ts';
+import { waiting, worldAudit, worldRollouts } from '../support/page/page-world.ts';
+import { openPage, servePage } from '../support/page/serve-page.ts';
 
 // A share of squares. Other letters change one in fifty, a column that wraps one in five.
 const differenceMax = 0.08;
 
-// `KEEP_LAYOUTS=1 npx vitest run …` keeps what is shown now, after somebody has looked at the pictures in `artefacts/`.
+// `KEEP_LAYOUTS=1 npm run test:browser` keeps what is shown now, after somebody has looked at the pictures in `artefacts/`.
 const keeps = process.env['KEEP_LAYOUTS'] === '1';
 
 // What is below it are rows like those above.

@@ -1,12 +1,12 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ending } from '../../../support/ending.ts';
-import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
-import { accessibilityFaults, fitScreens, hasBrowser, launchBrowser } from '../../../support/page/browser.ts';
-import { waiting, worldAudit, worldRollouts } from '../../../support/page/page-world.ts';
-import { pageClock as clock, openPage, servePage } from '../../../support/page/serve-page.ts';
-import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
-import { aCause } from '../../../support/status-parts.ts';
+import { ending } from '../support/ending.ts';
+import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../support/fake-operations.ts';
+import { hasBrowser, launchBrowser } from '../support/page/browser.ts';
+import { waiting, worldAudit, worldRollouts } from '../support/page/page-world.ts';
+import { pageClock as clock, openPage, servePage } from '../support/page/serve-page.ts';
+import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
+import { aCause } from '../support/status-parts.ts';
 
 /** Advances the page's own clock until a condition holds. */
 async function inTime(page: Page, isSo: () => Promise<boolean>): Promise<void> {
@@ -684,36 +684,6 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.keyboard.press('Enter');
     await expect.poll(() => operations.requests).toMatchObject([{ verb: 'pause', reason: 'by keys' }]);
   });
-
-  it.each(['light', 'dark'] as const)(
-    'fits a phone, and axe finds no accessibility fault, in %s',
-    async (colorScheme) => {
-      const { url } = await servePage(worldRollouts, {}, 300, { audit: worldAudit });
-      const page = await open(url, { colorScheme });
-      const views = {
-        overview: '',
-        rollout: `rollouts/${waiting}`,
-        collectors: `rollouts/${waiting}/collectors`,
-        collector: 'collectors/2',
-        activity: 'activity',
-      };
-      const awaited: Readonly<Record<string, string>> = {
-        collectors: '.collectors tbody tr',
-        rollout: '.night',
-        activity: '.activity tbody tr',
-      };
-      for (const [name, path] of Object.entries(views)) {
-        await page.goto(`${url}/#/${path}`);
-        await page.locator('main h2').first().waitFor();
-        await page
-          .locator(awaited[name] ?? '.need')
-          .first()
-          .waitFor();
-        expect(await accessibilityFaults(page)).toEqual([]);
-        await fitScreens(page, [1280, 390], (width) => `${name}-${width}-${colorScheme}`);
-      }
-    },
-  );
 
   it('takes at most 150 kB over the wire, and sends requests only to its own daemon', async () => {
     const { url } = await servePage([running ?? aRolloutStatus()]);

@@ -1,0 +1,55 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessibilityFaults, fitScreens, hasBrowser, launchBrowser } from '../support/page/browser.ts';
+import { waiting, worldAudit, worldRollouts } from '../support/page/page-world.ts';
+import { openPage, servePage } from '../support/page/serve-page.ts';
+
+/** What is shown: its path, what is there once it is whole, and what a person does first. */
+interface Screen {
+  readonly name: string;
+  readonly path: string;
+  readonly awaited: string;
+  readonly opens?: (page: Page) => Promise<void>;
+}
+
+const chooses = (menu: string) => async (page: Page) => {
+  const box = page.getByRole('checkbox', { name: /^choose web/ }).first();
+  await box.check();
+  await page.getByText(menu, { exact: true }).first().click();
+};
+
+const screens: readonly Screen[] = [
+  { name: 'overview', path: '', awaited: '.need' },
+  { name: 'rollout', path: `rollouts/${waiting}`, awaited: '.night' },
+  { name: 'collectors', path: `rollouts/${waiting}/collectors`, awaited: '.collectors tbody tr' },
+  ...['Columns', 'Saved filters'].map((menu) => ({
+    name: `collectors-${menu.split(' ')[0]}`,
+    path: `rollouts/${waiting}/collectors?sort=-state`,
+    awaited: '.collectors tbody tr',
+    opens: chooses(menu),
+  })),
+  { name: 'collector', path: 'collectors/2', awaited: '.need' },
+  { name: 'activity', path: 'activity', awaited: '.activity tbody tr' },
+  { name: 'palette', path: '', awaited: '.policy', opens: (page) => page.keyboard.press('Control+k') },
+];
+
+describe.skipIf(!hasBrowser)('the page fits a phone, and axe finds no accessibility fault', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+
+  it.each(['light', 'dark'] as const)('in %s', async (colorScheme) => {
+    const { url } = await servePage(worldRollouts, {}, 300, { audit: worldAudit });
+    for (const { name, path, awaited, opens } of screens) {
+      const page = await openPage(browser, `${url}/#/${path}`, { colorScheme });
+      await page.locator('main h2').first().waitFor();
+      await page.locator(awaited).first().waitFor();
+      await opens?.(page);
+      expect(await accessibilityFaults(page), name).toEqual([]);
+      await fitScreens(page, [1440, 1280, 390], (width) => `${name}-${width}-${colorScheme}`);
+      await page.close();
+    }
+  });
+});
