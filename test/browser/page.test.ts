@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   it('shows a rollout with its waves, gates, causes, strata, plan and events, and escapes every text', async () => {
     const { url } = await servePage(worldRollouts);
     const page = await open(`${url}/#/rollouts/${waiting}`);
-    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    await page.getByRole('tab', { name: 'Events' }).waitFor();
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Markdown' }).click();
     expect((await download).suggestedFilename()).toBe(`${waiting}.md`);
@@ -116,13 +116,18 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       'failure budget 4 of 5',
       'permission denied: cannot write …',
       '60 of 405, 6 failed',
-      'excluded by select.exclude[1]',
       'by alice',
-      'Asia/Tokyo',
       'Tokyo)',
       'web-<b>7</b>\\u202e',
     ])
       expect(text).toContain(each);
+    const panel = page.getByRole('tabpanel');
+    await page.getByRole('tab', { name: 'Events' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await panel.getByText('Asia/Tokyo').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await panel.getByText('excluded by select.exclude[1]').waitFor();
+    expect(await page.getByRole('tab', { selected: true }).textContent()).toBe('Left out 17');
     const trend = page.getByRole('img', {
       name: /^errors from .*: values 0\.97 to 0\.998, limit >= 0\.99; 26 of 30/,
     });
@@ -264,6 +269,14 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       ]);
   });
 
+  it('links the rollout for which a build is held', async () => {
+    const hold = { build: '19.536-4', by: 'daemon', reason: `${waiting}, 5 failures, 4 allowed`, at: 0 };
+    const data = { held: { builds: [hold], collectors: [], strata: [] } };
+    const page = await open((await servePage([], {}, 1, data)).url);
+    await page.getByRole('link', { name: waiting }).click();
+    await expect.poll(() => page.url()).toContain(`#/rollouts/${waiting}`);
+  });
+
   it('starts a policy, and holds a collector', async () => {
     const { operations, page, url } = await openRollout();
     await page.goto(`${url}/#/`);
@@ -275,6 +288,8 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(operations.starts).toMatchObject([{ policy: 'production', planHash: '7f3a' }]);
 
     await page.goto(`${url}/#/collectors/2`);
+    const others = page.getByRole('link', { name: 'Windows Server 2016' });
+    expect(await others.getAttribute('href')).toContain('attributes=osName%3DWindows+Server+2016');
     await page.getByText('all 50 slots are taken').waitFor();
     await page.getByRole('button', { name: 'hold' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'hold' }).click();
@@ -664,6 +679,12 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByText('1 action', { exact: true }).waitFor();
     await row.getByRole('link').click();
     await expect.poll(() => page.url()).toContain('#/rollouts/production-20260302-1');
+    await page.goBack();
+    await page.getByLabel('Search').fill('');
+    await page.getByLabel('Who').selectOption('');
+    await page.getByLabel('Policy').selectOption('production');
+    // The hold of a collector belongs to no policy.
+    await page.getByText('2 actions').waitFor();
   });
 
   it('can be used with the keyboard alone: a dialog takes the focus and returns it', async () => {

@@ -3,6 +3,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { AttemptStatus, Explanation, PastUpgrade } from '../../contract/admin/collector-explanation.ts';
 import type { ExplainResult } from '../../orchestrator/operations/operations.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
+import { formatAttributes } from '../../rollout/model/attributes.ts';
 import { isEnd } from '../../rollout/model/upgrade.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -29,7 +30,7 @@ type Explained = Omit<Extract<ExplainResult, { kind: 'explained' }>, 'kind'>;
  * @param columns the width of the terminal; absent where the output is no terminal
  */
 export function renderExplanation(
-  { collectorId, collectorName, build, explanations, history }: Explained,
+  { collectorId, collectorName, build, attributes, explanations, history }: Explained,
   now: EpochMs,
   columns?: number,
 ): string {
@@ -42,6 +43,8 @@ export function renderExplanation(
       ...line(each.policy, `${placeOf(each)}${why(each, now)}`),
       ...details(each, now).flatMap((text) => line('', text)),
     ]),
+    ...(attributes.length === 0 ? [] : ['attributes']),
+    ...attributes.map((each) => toPrintable(`  ${formatAttributes([each])}`)),
     ...(history.length === 0 ? [] : ['history']),
     ...history.map((each) => toPrintable(`  ${pastText(each, now)}`)),
   ].join('\n');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { explanationKinds } from '../../base/vocabulary.ts';
-import { Instant, listOf, namedObject, UpgradeStateName } from './status-parts.ts';
+import { Instant, listOf, namedObject, rowsOf, UpgradeStateName } from './status-parts.ts';
 
 const AttemptStatus = namedObject(
   'Attempt',
@@ -82,6 +82,9 @@ export const CollectorExplanation = namedObject(
     collectorId: z.number(),
     collectorName: z.string(),
     build: z.string().describe('The build it runs.'),
+    attributes: rowsOf({ key: z.string(), value: z.string() }).describe(
+      'What it may share with others, as when it was planned, or as the service shows it. `hold` takes them as `key=value`.',
+    ),
     explanations: listOf(Explanation),
     history: listOf(PastUpgrade).describe('Upgrades in the latest rollouts of each policy, newest first.'),
   },

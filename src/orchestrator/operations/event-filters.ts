@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../contract/admin/holds.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
-import { isRolloutId, parseRolloutId } from '../../rollout/model/rollout-id.ts';
+import { policyOfAudit } from '../../rollout/model/rollout-id.ts';
 import type { AuditFilter, EventFilter } from './operations.ts';
 
 /** Makes the test for a filter of a rollout's events. */
@@ -32,7 +32,7 @@ export function makeAuditMatcher({
   return (entry) =>
     (since === undefined || entry.at >= since) &&
     (type === undefined || isOfType(entry.event, type)) &&
-    (policy === undefined || policyOf(entry) === policy) &&
+    (policy === undefined || policyOfAudit(entry) === policy) &&
     (by === undefined || entry.by === by) &&
     (words === undefined || `${entry.subject} ${entry.reason}`.toLowerCase().includes(words));
 }
@@ -52,10 +52,4 @@ const eventsOfVerbs: Readonly<Record<string, string>> = {
 export function isOfType(event: string, type: string): boolean {
   const start = eventsOfVerbs[type] ?? type;
   return event === type || event.split('.').some((word) => word.startsWith(start));
-}
-
-/** `production-20261123-1 wave rest`, or `Linux / amd64 of production-20261123-1`. Other subjects name no rollout. */
-function policyOf({ event, subject }: AuditEntry): string | undefined {
-  const named = subject.split(' ').at(event.startsWith('stratum.') ? -1 : 0) ?? '';
-  return isRolloutId(named) ? parseRolloutId(named).policy : undefined;
 }

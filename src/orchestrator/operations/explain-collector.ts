@@ -1,6 +1,7 @@
 import { nearestNames } from '../../base/names.ts';
 import type { Explanation, PastUpgrade } from '../../contract/admin/collector-explanation.ts';
 import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';
+import { type Attribute, attributesOf } from '../../rollout/model/attributes.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
@@ -14,6 +15,7 @@ import type { Build, FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { ScanForecast } from '../ports/scan-book.ts';
 import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
+import type { SharedAttributes } from '../records/shared-attributes.ts';
 import { acceptsLateJoiners } from '../scan/late-joiners.ts';
 import { makePlanMemory } from '../scan/read-plan.ts';
 import {
@@ -33,6 +35,7 @@ export interface ExplainParts extends FindPlannedParts, AskForCollectorParts, Vi
   /** The policies of the current config. */
   readonly rollouts: () => readonly Policy[];
   readonly forecast: ScanForecast;
+  readonly sharedAttributes: SharedAttributes;
 }
 
 // Rollouts of each policy: months of nights, in a few reads.
@@ -112,7 +115,32 @@ async function explainFound(parts: ExplainParts, found: Found): Promise<ExplainR
     records.flatMap((record) => pastUpgrade(record, explanation.rollout)),
   );
   history.sort((one, other) => (other.at ?? 0) - (one.at ?? 0));
-  return { kind: 'explained', collectorId: id, collectorName: name, build, explanations, history };
+  const attributes = await readAttributes(
+    parts,
+    found,
+    byPolicy.flatMap(({ records }) => records),
+  );
+  return {
+    kind: 'explained',
+    collectorId: id,
+    collectorName: name,
+    build,
+    attributes,
+    explanations,
+    history,
+  };
+}
+
+/** As when a running rollout planned it, which asks nothing of the service; else as the service shows them. */
+async function readAttributes(
+  { store, sharedAttributes }: ExplainParts,
+  { id, ask }: Found,
+  records: readonly KeptRecord[],
+): Promise<readonly Attribute[]> {
+  const planned = records.find(({ rollout, upgrade }) => upgrade !== undefined && rollout.endedAt === null);
+  if (planned !== undefined) return sharedAttributes.ofCollector(store, planned.rollout, id);
+  const asked = await ask();
+  return asked.kind === 'found' ? attributesOf(asked.collector) : [];
 }
 
 interface KeptRecord extends PastRecord {

@@ -1,7 +1,12 @@
 import { keepLatest } from '../../base/keep-latest.ts';
 import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import { countUpgradesIn } from '../../rollout/decision/assess.ts';
-import { type AttributeTable, membersWith } from '../../rollout/model/attributes.ts';
+import {
+  type Attribute,
+  type AttributeTable,
+  attributesIn,
+  membersWith,
+} from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { isFailed } from '../../rollout/model/upgrade.ts';
 import { findSharedAttribute } from '../../rollout/status/shared-attribute.ts';
@@ -65,6 +70,15 @@ export function makeSharedAttributes() {
   };
 
   return {
+    /** The attributes of one collector when its plan was frozen; empty where they are unreadable. */
+    ofCollector: async (
+      store: AttributeStore,
+      rollout: RolloutView['rollout'],
+      collectorId: number,
+    ): Promise<readonly Attribute[]> => {
+      const table = await tableOf(store, rollout);
+      return table === undefined ? [] : attributesIn(table, collectorId);
+    },
     /** The shared attribute of a rollout's failures; undefined if there is none, or attributes are unreadable. */
     of: (store: AttributeStore, view: RolloutView): Promise<SharedAttribute | undefined> => {
       const { id, plan, strata } = view.rollout;

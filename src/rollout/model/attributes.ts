@@ -172,6 +172,21 @@ function valueIn(
   return value === undefined ? [] : [[key, value]];
 }
 
+/** The attributes of one collector in a table; empty where the table does not have it. */
+export function attributesIn(table: AttributeTable, id: number): readonly Attribute[] {
+  const row = table.ids.indexOf(id);
+  return table.columns.flatMap((column) => valueIn(column, row)).map(([key, value]) => ({ key, value }));
+}
+
+/** The attributes of a collector, by which its failures may be explained, and which an operator may hold. */
+export function attributesOf(collector: FleetCollector): readonly Attribute[] {
+  const keys = [...keysBesideFields, ...Object.keys(collector.fields).map((name) => `${fieldPrefix}${name}`)];
+  return keys.flatMap((key) => {
+    const value = attributeOf(collector, key);
+    return value === undefined ? [] : [{ key, value }];
+  });
+}
+
 /** The collectors that have all of these attributes. */
 export function membersWith(table: AttributeTable, attributes: readonly Attribute[]): readonly number[] {
   const tests = attributes.map(({ key, value }) => {

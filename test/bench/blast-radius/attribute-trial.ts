@@ -47,6 +47,7 @@ export async function runAttributeTrial({
   const named: SharedAttribute[] = [];
   const weighs = makeSharedAttributes();
   const sharedAttributes: typeof weighs = {
+    ...weighs,
     of: async (store, view) => {
       const found = await weighs.of(store, view);
       if (found !== undefined && found !== null) named.push(found);

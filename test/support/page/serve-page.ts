@@ -35,6 +35,10 @@ export async function servePage(
     explanations: {
       '2': {
         ...{ kind: 'explained', collectorId: 2, collectorName: 'web-2', build: '19.441-2', history: [] },
+        attributes: [
+          { key: 'osName', value: 'Windows Server 2016' },
+          { key: 'fields.rack', value: 'r7' },
+        ],
         explanations: [anExplanation({ reason: 'all 50 slots are taken', state: 'pending' })],
       },
     },

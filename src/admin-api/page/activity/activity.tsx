@@ -1,38 +1,44 @@
-import { showCount } from '../../../base/singular-or-plural.ts';
 import { counted } from '../../../rollout/messages/sentences.ts';
+import { policyOfAudit } from '../../../rollout/model/rollout-id.ts';
+import { isOfChosenAccount } from '../parts/account.tsx';
 import { type AuditEntry, callDaemon } from '../parts/call.ts';
 import { Choice } from '../parts/choice.tsx';
+import { policies } from '../parts/live.ts';
 import { useReading } from '../parts/reading.ts';
 import { type ActivityFilter, linkTo, replaceRoute } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
 import { toneOf } from '../parts/tones.tsx';
 
 const readAgainMs = 10_000;
-/** The maximum of one answer. The filters apply to these entries. */
+/** The maximum of one answer. */
 const entriesMax = 1_000;
 
 /** Who did what, when and why, over all rollouts, newest first. */
 export function Activity({ filter }: { readonly filter: ActivityFilter }) {
-  const { value, problem } = useReading(
-    async () => (await callDaemon('readAudit', { query: { limit: entriesMax } })).entries,
+  const { who: by, what: type, policy, match } = filter;
+  const all = useReading(() => readAudit({}), readAgainMs, []);
+  const isFiltered = Object.keys(filter).length > 0;
+  const found = useReading(
+    () => (isFiltered ? readAudit({ by, type, policy, match }) : Promise.resolve(undefined)),
     readAgainMs,
-    [],
+    [by, type, policy, match],
   );
-  const entries = value ?? [];
-  const shown = entries.filter((entry) => isShown(entry, filter));
+  const problem = all.problem === '' ? found.problem : all.problem;
+  const value = isFiltered ? found.value : all.value;
+  const shown = (value ?? []).filter(isOfAccount);
   return (
     <section aria-labelledby="activity">
       <h2 id="activity" class="lead">
         Activity
       </h2>
-      <Filters entries={entries} filter={filter} />
+      <Filters entries={all.value ?? []} filter={filter} />
       <p role="status" class="found">
         {problem !== '' ? (
           <span class="error">{problem}</span>
         ) : value === undefined ? (
           'loading …'
         ) : (
-          foundIn(shown, entries)
+          foundIn(shown, value)
         )}
       </p>
       <table class="activity">
@@ -55,16 +61,23 @@ export function Activity({ filter }: { readonly filter: ActivityFilter }) {
   );
 }
 
-function foundIn(shown: readonly AuditEntry[], entries: readonly AuditEntry[]): string {
-  if (entries.length === 0) return 'Nobody has done anything yet.';
-  const found = counted(shown.length, 'action');
-  return entries.length < entriesMax ? found : `${found} among the last ${showCount(entriesMax)}`;
+type AuditQuery = Readonly<Record<string, string | undefined>>;
+
+async function readAudit(query: AuditQuery): Promise<readonly AuditEntry[]> {
+  return (await callDaemon('readAudit', { query: { ...query, limit: entriesMax } })).entries;
 }
 
-function isShown({ by, event, subject, reason }: AuditEntry, { who, what, match }: ActivityFilter): boolean {
-  if (who !== undefined && who !== by) return false;
-  if (what !== undefined && what !== event) return false;
-  return match === undefined || `${subject} ${reason}`.toLowerCase().includes(match.toLowerCase());
+/** Whether it is of the chosen account. Holds of builds and collectors, and reloads, are of all accounts. */
+function isOfAccount(entry: AuditEntry): boolean {
+  const policy = policyOfAudit(entry);
+  const known = policies.value?.policies.find((each) => each.policy === policy);
+  return known === undefined || isOfChosenAccount(known);
+}
+
+function foundIn(shown: readonly AuditEntry[], read: readonly AuditEntry[]): string {
+  if (read.length === 0) return 'Nobody did such a thing.';
+  const found = counted(shown.length, 'action');
+  return read.length < entriesMax ? found : `${found}, the newest`;
 }
 
 function Filters({
@@ -78,7 +91,7 @@ function Filters({
     const { [name]: _before, ...others } = filter;
     replaceRoute(linkTo.activity(value === '' ? others : { ...others, [name]: value }));
   };
-  const choice = (name: 'who' | 'what', label: string, values: readonly string[]) => {
+  const choice = (name: 'who' | 'what' | 'policy', label: string, values: readonly string[]) => {
     const chosen = filter[name] ?? '';
     // Also a value of a link that no entry has.
     const names = [...new Set(chosen === '' ? values : [...values, chosen])].toSorted();
@@ -106,6 +119,11 @@ function Filters({
         'what',
         'What',
         entries.map(({ event }) => event),
+      )}
+      {choice(
+        'policy',
+        'Policy',
+        entries.flatMap((entry) => policyOfAudit(entry) ?? []),
       )}
     </form>
   );

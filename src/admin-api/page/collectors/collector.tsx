@@ -29,7 +29,8 @@ export function CollectorView({ collector }: { readonly collector: string }) {
         </p>
       )
     );
-  const { collectorId, collectorName, build, explanations, history } = story;
+  const { collectorId, collectorName, build, attributes, explanations, history } = story;
+  const rollout = explanations.find((each) => each.rollout !== null)?.rollout ?? null;
   const held = holds.value?.collectors.find((each) => each.collectorId === collectorId);
   const again = () => setAsked((before) => before + 1);
   const askTo = held === undefined ? askHold : askRelease;
@@ -60,6 +61,7 @@ export function CollectorView({ collector }: { readonly collector: string }) {
       {explanations.map((each) => (
         <PolicyState key={each.policy} {...each} />
       ))}
+      <Attributes attributes={attributes} rollout={rollout} />
       {history.length === 0 ? null : (
         <section class="card" aria-labelledby="past">
           <h2 id="past">Earlier rollouts</h2>
@@ -116,6 +118,36 @@ function PolicyState(explanation: Explanation) {
         </p>
       )}
       <Attempts attempts={explanation.attempts} />
+    </section>
+  );
+}
+
+interface AttributesProps extends Pick<Story, 'attributes'> {
+  readonly rollout: string | null;
+}
+
+/** What it may share with others. Each leads to those that share it. */
+function Attributes({ attributes, rollout }: AttributesProps) {
+  if (attributes.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="attributes">
+      <h2 id="attributes">Attributes</h2>
+      <dl class="facts">
+        {attributes.map(({ key, value }) => (
+          <div key={key}>
+            <dt>{key}</dt>
+            <dd>
+              {rollout === null ? (
+                <bdi>{value}</bdi>
+              ) : (
+                <a href={linkTo.collectors(rollout, { attributes: `${key}=${value}` })}>
+                  <bdi>{value}</bdi>
+                </a>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
     </section>
   );
 }

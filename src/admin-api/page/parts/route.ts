@@ -16,9 +16,9 @@ export type FilterName = (typeof filterNames)[number];
 export type AskedDialog = Readonly<Partial<Record<(typeof askedDialogNames)[number], string>>>;
 const askedDialogNames = ['do', 'what'] as const;
 
-/** Who, which event, and a text. */
+/** Who, which event, of which policy, and a text. */
 export type ActivityFilter = Readonly<Partial<Record<(typeof activityFilterNames)[number], string>>>;
-const activityFilterNames = ['who', 'what', 'match'] as const;
+const activityFilterNames = ['who', 'what', 'policy', 'match'] as const;
 
 /** `#/rollouts/<id>/collectors?state=failed`, `#/rollouts/<id>?do=resume` */
 function parseRoute(hash: string): Route {

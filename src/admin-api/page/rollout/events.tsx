@@ -11,10 +11,9 @@ interface EventsProps {
 
 /** What happened: how often each kind, and the latest. */
 export function Events({ events, counts }: EventsProps) {
-  if (events.length === 0) return null;
+  if (events.length === 0) return <p class="quiet">Nothing happened yet.</p>;
   return (
-    <section class="card" aria-labelledby="events">
-      <h2 id="events">Events</h2>
+    <>
       <ul class="tags" aria-label="Events by kind">
         {counts.map(({ event, count }) => (
           <li key={event}>
@@ -30,7 +29,7 @@ export function Events({ events, counts }: EventsProps) {
           />
         ))}
       </ol>
-    </section>
+    </>
   );
 }
 

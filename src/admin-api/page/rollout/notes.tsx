@@ -1,6 +1,7 @@
 import { counted } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
+import { Linked } from '../parts/linked.tsx';
 import { ByWhom, TimeAfter } from '../parts/time.tsx';
 import { askRelease, type HeldProps } from '../verbs/held.tsx';
 
@@ -76,7 +77,7 @@ function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }) {
 function HoldNote({ what, subject, held }: HeldProps) {
   return (
     <p class="note bad">
-      Held: <bdi>{what}</bdi>: {held.reason} <ByWhom {...held} />{' '}
+      Held: <bdi>{what}</bdi>: <Linked text={held.reason} /> <ByWhom {...held} />{' '}
       <ActButton onClick={() => askRelease(subject, what)}>release {what}</ActButton>
     </p>
   );

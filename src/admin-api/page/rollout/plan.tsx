@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { sumOf } from '../../../base/grouping.ts';
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { formatDuration } from '../../../base/time.ts';
 import { starterText } from '../../../rollout/messages/sentences.ts';
@@ -7,81 +8,94 @@ import { endText } from '../parts/needs.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
 
-/** The frozen plan: its figures, and the collectors left out. */
+/** The frozen plan in figures. */
 export function Plan({ rollout }: { readonly rollout: Rollout }) {
-  const { planned, leftOut, window, api, strata, rollbackOf, rollbackId, leftBehind, counts } = rollout;
-  const out = leftOut.toSorted((a, b) => b.count - a.count);
+  const { planned, window, api, strata, rollbackOf, rollbackId, counts } = rollout;
   const other = planned - counts.succeeded;
   return (
-    <section class="card" aria-labelledby="plan">
-      <h2 id="plan">Plan {rollout.planHash}</h2>
-      <dl class="facts">
-        <Fact name="Collectors">
-          <a href={linkTo.collectors(rollout.id)}>{showCount(planned)}</a>
+    <dl class="facts">
+      <Fact name="Hash">
+        <code>{rollout.planHash}</code>
+      </Fact>
+      <Fact name="Collectors">
+        <a href={linkTo.collectors(rollout.id)}>{showCount(planned)}</a>
+      </Fact>
+      <Fact name="In flight">
+        {showCount(rollout.inFlight)} of {showCount(rollout.concurrency)}
+      </Fact>
+      <Fact name="Done">{endText(rollout)}</Fact>
+      <Fact name="Started">
+        <Time at={rollout.createdAt} zone={window?.timeZone} /> by {starterText(rollout.startedBy)}
+        {rollout.endedAt === null ? null : `, took ${formatDuration(rollout.endedAt - rollout.createdAt)}`}
+      </Fact>
+      <Fact name="Builds">
+        {showCount(counts.succeeded)} on{' '}
+        {rollout.kind === 'rollback' ? 'their former build' : rollout.targetBuild}
+        {other > 0 ? `, ${showCount(other)} on ${rollout.fromBuilds.join(', ') || 'others'}` : ''}
+      </Fact>
+      {window === null ? null : (
+        <Fact name="Window">
+          <span class={window.isOpen ? undefined : 'late'}>{window.isOpen ? 'open' : 'closed'}</span>
+          <TimeAfter words=" until " at={window.until} zone={window.timeZone} /> {window.timeZone}
+          <span class="quiet small">
+            {window.ownZones ? ", also by each collector's own time zone" : ''}{' '}
+            {window.reason === '' ? '' : `(${window.reason})`}
+          </span>
         </Fact>
-        <Fact name="In flight">
-          {showCount(rollout.inFlight)} of {showCount(rollout.concurrency)}
-        </Fact>
-        <Fact name="Done">{endText(rollout)}</Fact>
-        <Fact name="Started">
-          <Time at={rollout.createdAt} zone={window?.timeZone} /> by {starterText(rollout.startedBy)}
-          {rollout.endedAt === null ? null : `, took ${formatDuration(rollout.endedAt - rollout.createdAt)}`}
-        </Fact>
-        <Fact name="Builds">
-          {showCount(counts.succeeded)} on{' '}
-          {rollout.kind === 'rollback' ? 'their former build' : rollout.targetBuild}
-          {other > 0 ? `, ${showCount(other)} on ${rollout.fromBuilds.join(', ') || 'others'}` : ''}
-        </Fact>
-        {window === null ? null : (
-          <Fact name="Window">
-            <span class={window.isOpen ? undefined : 'late'}>{window.isOpen ? 'open' : 'closed'}</span>
-            <TimeAfter words=" until " at={window.until} zone={window.timeZone} /> {window.timeZone}
-            <span class="quiet small">
-              {window.ownZones ? ", also by each collector's own time zone" : ''}{' '}
-              {window.reason === '' ? '' : `(${window.reason})`}
-            </span>
-          </Fact>
-        )}
-        {api === null ? null : (
-          <Fact name="API">
-            {rateText(api)}
-            {api.rateLimited === 0 ? '' : `, ${api.rateLimited} throttled (429) in the last hour`}
-          </Fact>
-        )}
-        {strata.total > 1 ? (
-          <Fact name="Strata">
-            {showCount(strata.total)}
-            {strata.uncovered.count === 0 ? null : (
-              <span title={strata.uncovered.labels.join(' · ')}>
-                , {showCount(strata.uncovered.count)} in the last wave only
-              </span>
-            )}
-          </Fact>
-        ) : null}
-        {rollbackOf === null ? null : (
-          <Fact name="Rolls back">
-            <a href={linkTo.rollout(rollbackOf)}>{rollbackOf}</a>
-          </Fact>
-        )}
-        {rollbackId === null ? null : (
-          <Fact name="Rolled back by">
-            <a href={linkTo.rollout(rollbackId)}>{rollbackId}</a>
-          </Fact>
-        )}
-      </dl>
-      {out.length === 0 ? null : (
-        <>
-          <h3>Left out</h3>
-          <ul class="rows counts">
-            {out.map(({ reason, count }) => (
-              <li key={reason}>
-                <b>{showCount(count)}</b>
-                <span>{reason}</span>
-              </li>
-            ))}
-          </ul>
-        </>
       )}
+      {api === null ? null : (
+        <Fact name="API">
+          {rateText(api)}
+          {api.rateLimited === 0 ? '' : `, ${api.rateLimited} throttled (429) in the last hour`}
+        </Fact>
+      )}
+      {strata.total > 1 ? (
+        <Fact name="Strata">
+          {showCount(strata.total)}
+          {strata.uncovered.count === 0 ? null : (
+            <span title={strata.uncovered.labels.join(' · ')}>
+              , {showCount(strata.uncovered.count)} in the last wave only
+            </span>
+          )}
+        </Fact>
+      ) : null}
+      {rollbackOf === null ? null : (
+        <Fact name="Rolls back">
+          <a href={linkTo.rollout(rollbackOf)}>{rollbackOf}</a>
+        </Fact>
+      )}
+      {rollbackId === null ? null : (
+        <Fact name="Rolled back by">
+          <a href={linkTo.rollout(rollbackId)}>{rollbackId}</a>
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+/** Number of collectors that the plan left out, and that a rollback did not take back. */
+export function leftOutCount({ leftOut, leftBehind }: LeftOutProps['rollout']): number {
+  return sumOf(leftOut, ({ count }) => count) + sumOf(leftBehind, ({ count }) => count);
+}
+
+interface LeftOutProps {
+  readonly rollout: Pick<Rollout, 'leftOut' | 'leftBehind'>;
+}
+
+/** Who is not in the plan, by reason, the most first. */
+export function LeftOut({ rollout: { leftOut, leftBehind } }: LeftOutProps) {
+  const out = leftOut.toSorted((a, b) => b.count - a.count);
+  if (out.length + leftBehind.length === 0) return <p class="quiet">Nobody.</p>;
+  return (
+    <>
+      <ul class="rows counts">
+        {out.map(({ reason, count }) => (
+          <li key={reason}>
+            <b>{showCount(count)}</b>
+            <span>{reason}</span>
+          </li>
+        ))}
+      </ul>
       {leftBehind.length === 0 ? null : (
         <>
           <h3>Not rolled back</h3>
@@ -98,7 +112,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
           </ul>
         </>
       )}
-    </section>
+    </>
   );
 }
 

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { showCount } from '../../../base/singular-or-plural.ts';
 import { AccountName } from '../parts/account.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { DeedNote, RollbackLinks, useDeeds } from '../parts/deeds.tsx';
@@ -6,6 +7,7 @@ import { me, rollouts } from '../parts/live.ts';
 import { Bar, Key } from '../parts/progress.tsx';
 import { useReading } from '../parts/reading.ts';
 import { type AskedDialog, linkTo, replaceRoute } from '../parts/route.ts';
+import { Tabs } from '../parts/tabs.tsx';
 import { Badge } from '../parts/tones.tsx';
 import { Need } from '../parts/what-to-do.tsx';
 import { openAskedDialog } from '../verbs/asked-dialog.ts';
@@ -15,7 +17,7 @@ import { Events } from './events.tsx';
 import { Night } from './night.tsx';
 import { Notes } from './notes.tsx';
 import { OverTime } from './over-time.tsx';
-import { Plan } from './plan.tsx';
+import { LeftOut, leftOutCount, Plan } from './plan.tsx';
 import { SaveReport } from './save-report.tsx';
 import { StrataMap } from './strata.tsx';
 import { Waves } from './waves.tsx';
@@ -76,8 +78,20 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
         </section>
         {course === undefined ? null : <StrataMap rollout={rollout} course={course} />}
         {course === undefined ? null : <OverTime rollout={rollout} course={course} />}
-        <Plan rollout={rollout} />
-        <Events events={details?.events ?? []} counts={course?.eventCounts ?? []} />
+        <Tabs
+          label="About the rollout"
+          tabs={[
+            {
+              name: 'Events',
+              content: <Events events={details?.events ?? []} counts={course?.eventCounts ?? []} />,
+            },
+            { name: 'Plan', content: <Plan rollout={rollout} /> },
+            {
+              name: `Left out ${showCount(leftOutCount(rollout))}`,
+              content: <LeftOut rollout={rollout} />,
+            },
+          ]}
+        />
         <SaveReport id={id} />
       </div>
     </article>

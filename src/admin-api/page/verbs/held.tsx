@@ -2,6 +2,7 @@ import { counted } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
+import { Linked } from '../parts/linked.tsx';
 import { holds } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { ByWhom } from '../parts/time.tsx';
@@ -70,7 +71,7 @@ function HeldRow({ what, subject, link, held }: HeldProps & { readonly link?: st
     <li>
       <b>{link === undefined ? <bdi>{what}</bdi> : <a href={link}>{what}</a>}</b>
       <span>
-        {held.reason} <ByWhom {...held} />
+        <Linked text={held.reason} /> <ByWhom {...held} />
       </span>
       <ActButton onClick={() => askRelease(subject, what)} aria-label={`release ${what}`}>
         release

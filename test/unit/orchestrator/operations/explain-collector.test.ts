@@ -72,6 +72,7 @@ describe('a collector after a rollback', () => {
       collectorId: 7,
       collectorName: 'svr-12',
       build: old,
+      attributes: expect.arrayContaining([{ key: 'osName', value: 'Linux' }]),
       explanations: [
         {
           kind: 'rolledBack',
@@ -136,8 +137,11 @@ describe('a collector of an active rollout', () => {
     const tasks = [{ taskId: '41', startedAt: t - 5, ended }];
     const progress = { state: 'retrying', dueAt: t + 60_000, reason: ended.reason } as const;
     await keep({}, anUpgrade(progress, { ...identity, tasks }));
+    const ofCollector = async () => [{ key: 'fields.rack', value: 'r7' }];
+    Object.assign(house.parts.sharedAttributes, { ofCollector });
     // Nobody asks the service about it.
     expect(await explain('svr-12', anApiBudgetStatus(), aFleetService())).toMatchObject({
+      attributes: [{ key: 'fields.rack', value: 'r7' }],
       explanations: [
         {
           kind: 'planned',

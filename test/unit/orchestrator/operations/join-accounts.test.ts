@@ -73,6 +73,7 @@ describe('the operations of several accounts', () => {
       collectorId: 7,
       collectorName: 'web-7',
       build: '19.441-2',
+      attributes: [],
       explanations: [anExplanation({ wave })],
       history: [],
     });
@@ -95,6 +96,7 @@ describe('the operations of several accounts', () => {
       collectorId: 7,
       collectorName: 'web-7',
       build: '19.441-2',
+      attributes: [],
       explanations: [anExplanation({ wave: 'canary' })],
       history: [],
     };
