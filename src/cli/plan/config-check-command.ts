@@ -16,6 +16,8 @@ import { policyLines } from './policy-lines.ts';
 export interface ConfigCheckOptions extends CommandOptions {
   /** Also compare the policies with the inventory. */
   readonly fleet: boolean;
+  /** Also read the files with secrets. */
+  readonly secrets: boolean;
   /** Print the whole config instead, with its defaults. */
   readonly print: boolean;
 }
@@ -27,7 +29,7 @@ export async function configCheckCommand(
 ): Promise<ExitCode> {
   let config: Config;
   try {
-    config = openConfig(options.config);
+    config = openConfig(options.config, process.env, options.secrets || options.fleet);
   } catch (error) {
     return printProblems(error, options, output);
   }

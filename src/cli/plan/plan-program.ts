@@ -32,6 +32,7 @@ export function addPlanProgram(program: Command, run: CommandRunner): void {
       'also read the inventory: which policy matches nothing, and which two claim the same collectors',
       false,
     )
+    .option('--no-secrets', 'do not read the files with secrets, which may be on another machine')
     .option('--print', 'print the whole config with its defaults, secrets masked', false)
     .action(run(async () => (await import('./config-check-command.ts')).configCheckCommand));
 }

@@ -45,7 +45,8 @@ export async function rehearseCommand(
   options: RehearseOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const config = openConfig(options.config);
+  // With a file for the fleet, it calls nobody.
+  const config = openConfig(options.config, process.env, options.fleet === undefined);
   const policy = choosePolicy(config, named);
   const limits = options.failIf.map(readLimit);
   const beganAt = options.at ?? Date.now();

@@ -7,9 +7,17 @@ import { ConfigError } from '../../config/source/config-error.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { UsageFailure } from './command.ts';
 
-/** Loads the config for a command. @throws CommandFailure with every problem and its line */
-export function openConfig(path: string, environment: NodeJS.ProcessEnv = process.env): Config {
-  return loadOrUsageFailure(path, () => loadConfig(path, environment));
+/**
+ * Loads the config for a command.
+ * @param withSecrets false: for a command that calls nobody, also where the files with secrets are on another machine
+ * @throws CommandFailure with every problem and its line
+ */
+export function openConfig(
+  path: string,
+  environment: NodeJS.ProcessEnv = process.env,
+  withSecrets = true,
+): Config {
+  return loadOrUsageFailure(path, () => loadConfig(path, environment, withSecrets));
 }
 
 /**

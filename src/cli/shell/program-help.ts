@@ -37,7 +37,12 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   release: ['upwave release 19.455-2'],
   start: ['upwave start production'],
   plan: ['upwave plan', 'upwave plan production --members'],
-  'config check': ['upwave config check', 'upwave config check --json', 'upwave config check --fleet'],
+  'config check': [
+    'upwave config check',
+    'upwave config check --json',
+    'upwave config check --fleet',
+    'upwave config check --no-secrets',
+  ],
   collectors: ['upwave collectors list', 'upwave collectors show prod-web-014'],
   export: ['upwave export production-20261122-1 > rollout.jsonl'],
   completion: [

@@ -26,14 +26,15 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the config file, fills in the environment, the defaults and the secrets.
+ * @param withSecrets false: files with secrets are not read, for a command that calls nobody
  * @throws ConfigError with all problems at once, each with file, line, column and path
  */
-export function loadConfig(path: string, environment: Environment): Config {
-  return configOf(readYaml(path), environment);
+export function loadConfig(path: string, environment: Environment, withSecrets = true): Config {
+  return configOf(readYaml(path), environment, withSecrets);
 }
 
 /** `loadConfig` for YAML that was read already. @throws ConfigError */
-export function configOf(source: YamlSource, environment: Environment): Config {
+export function configOf(source: YamlSource, environment: Environment, withSecrets = true): Config {
   if (source.value === null) {
     throw new ConfigError([
       { file: source.file, path: '', message: 'the file is empty; give at least service and rollouts' },
@@ -41,7 +42,7 @@ export function configOf(source: YamlSource, environment: Environment): Config {
   }
   const substitution = substituteEnvironment(source.value, environment);
   const { parsed, issues } = parseFile(substitution, ConfigFile);
-  const { byPath, secretFiles, issues: ofFiles } = readNamedFiles(substitution, source.file);
+  const { byPath, secretFiles, issues: ofFiles } = readNamedFiles(substitution, source.file, withSecrets);
   const allIssues = [...issues, ...ofFiles];
   if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
   const config = assemble(parsed, byPath, dirname(source.file));

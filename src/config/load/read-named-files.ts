@@ -69,11 +69,19 @@ export interface NamedFiles {
   readonly issues: readonly PlacedIssue[];
 }
 
+/** What stands for a secret that is not read. Some secrets are addresses. */
+const unread = 'https://secret.is.not.read';
+
 /**
  * Reads secrets and certificates in separate files. It reads the data before it is checked, so that a bad file is reported
  * together with all other problems. Messages show the text of the config, because a variable may contain a secret (P12).
+ * @param withSecrets false: files with secrets are not read, and may be on another machine
  */
-export function readNamedFiles(substitution: Substitution, configFile: string): NamedFiles {
+export function readNamedFiles(
+  substitution: Substitution,
+  configFile: string,
+  withSecrets = true,
+): NamedFiles {
   const byPath = new Map<string, Secret>();
   const secretFiles: string[] = [];
   const issues: PlacedIssue[] = [];
@@ -84,6 +92,10 @@ export function readNamedFiles(substitution: Substitution, configFile: string): 
     // A missing variable is reported separately.
     const isMissing = substitution.issues.some((issue) => formatPath(issue.path) === key);
     if (isMissing || typeof fileName !== 'string' || fileName === '') continue;
+    if ('unfit' in place && !withSecrets) {
+      byPath.set(key, new Secret(unread));
+      continue;
+    }
     const file = resolve(dirname(configFile), fileName);
     const read = 'unfit' in place ? readSecret(file, place.unfit) : readCertificates(file);
     if ('problem' in read) {

@@ -76,6 +76,13 @@ describe('upwave rehearse', () => {
   it('takes a snapshot that `collectors list --json` wrote, and plays large ones in processes of their own', async (test) => {
     const desk = await aFleetDesk(test);
     const fleet = desk.write('fleet.json', (await desk.call('collectors', 'list', '--json')).out);
+    // It calls nobody, so it needs no secrets.
+    const service = {
+      baseUrl: 'https://api.example.com/api',
+      accessIdFile: 'nowhere',
+      accessKeyFile: 'nowhere',
+    };
+    desk.change({ service });
     const of = ['rehearse', '--fleet', fleet, '--build', '19.536-4', '--json', '--at', '2026-11-22T21:00Z'];
     const few = JSON.parse((await desk.call(...of, '--seeds', '2')).out);
     expect(few).toMatchObject({ targetBuild: '19.536-4', harmed: { worst: 0 } });

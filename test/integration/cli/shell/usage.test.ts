@@ -158,6 +158,19 @@ describe.concurrent('`config check`', () => {
     ]);
   });
 
+  it('reads no files with secrets where it is told so', async (test) => {
+    const { accessKey: _key, ...others } = service;
+    const elsewhere = { ...others, accessKeyFile: '/run/credentials/upwave.service/access-key' };
+    const notify = [{ slack: { urlFile: '/run/credentials/upwave.service/slack-url' } }];
+    const desk = aDesk(test, { service: elsewhere, notify, rollouts });
+    const [read, unread] = [
+      await desk.call('config', 'check'),
+      await desk.call('config', 'check', '--no-secrets'),
+    ];
+    expect(read).toMatchObject({ code: 2, out: expect.stringContaining('there is no such file') });
+    expect(unread).toMatchObject({ code: 0, out: expect.stringContaining('is valid: service ') });
+  });
+
   it('says that a good file is valid', async (test) => {
     const { code, out } = await aDesk(test, { service, rollouts }).call('config', 'check');
     expect([code, out]).toEqual([0, expect.stringMatching(/^\S+upwave\.yaml is valid: service /)]);
