@@ -36,6 +36,8 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
+          // The page that the browser loads.
+          globalSetup: ['test/support/setup/dist-global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
           expect: { poll },

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ending } from '../support/ending.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../support/fake-operations.ts';
-import { hasBrowser, launchBrowser } from '../support/page/browser.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser } from '../support/page/browser.ts';
 import { waiting, worldAudit, worldRollouts } from '../support/page/page-world.ts';
 import { pageClock as clock, openPage, servePage } from '../support/page/serve-page.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
@@ -267,6 +267,28 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
         'The config file has errors. The daemon uses the last valid config. line 3: no waves',
         'Notifications fail: slack: HTTP 410',
       ]);
+  });
+
+  it('releases a build, and resumes the rollouts that are held for it', async () => {
+    const build = '19.536-4';
+    const buildHold = { build, by: 'daemon', reason: `${waiting}, 5 failures`, at: 0 };
+    const held = { buildHold, state: 'held', hold: 3, verbs: ['abort'] } as const;
+    const rollouts = ['eu', 'us'].map((policy) =>
+      aRolloutStatus({ id: `${policy}-20260302-1`, policy, ...held }),
+    );
+    const holdResults = { [build]: { kind: 'done', subject: { kind: 'build', build } } } as const;
+    const data = { held: { builds: [buildHold], collectors: [], strata: [] }, holdResults };
+    const { operations, url } = await servePage(rollouts, {}, 1, data);
+    const page = await open(url);
+    await page.getByRole('button', { name: `release build ${build}` }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Also resume 2 rollouts: eu-20260302-1, us-20260302-1').check();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'release' }).click();
+    await expect
+      .poll(() => operations.requests)
+      .toMatchObject(rollouts.map(({ id }) => ({ verb: 'resume', rolloutId: id, hold: 3 })));
+    expect(operations.holdRequests).toMatchObject([{ did: 'release', subject: build }]);
   });
 
   it('links the rollout for which a build is held', async () => {

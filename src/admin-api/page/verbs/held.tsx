@@ -1,9 +1,11 @@
+import { signal } from '@preact/signals';
 import { counted } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
 import { Linked } from '../parts/linked.tsx';
-import { holds } from '../parts/live.ts';
+import { holds, rollouts, tookPlace } from '../parts/live.ts';
+import { problemText } from '../parts/reading.ts';
 import { linkTo } from '../parts/route.ts';
 import { ByWhom } from '../parts/time.tsx';
 
@@ -98,13 +100,41 @@ export function askHold(subject: string, what: string, then?: () => void): void 
   });
 }
 
+/** Releases it. Where it is a build, rollouts that are held for it can be resumed in the same dialog. */
 export function askRelease(subject: string, what: string, then?: () => void): void {
+  const waiting = rollouts.value.filter(
+    ({ buildHold, state }) => buildHold?.build === subject && state === 'held',
+  );
+  const resumes = signal(false);
+  const done = new Set<string>();
   openQuestion({
     title: `Release ${what}`,
     label: 'release',
-    content: <p>It may be upgraded again. A collector that left a rollout returns with the next scan.</p>,
+    content: (
+      <>
+        <p>It may be upgraded again. A collector that left a rollout returns with the next scan.</p>
+        {waiting.length === 0 ? null : (
+          <label class="check">
+            <input
+              type="checkbox"
+              onChange={({ currentTarget }) => (resumes.value = currentTarget.checked)}
+            />
+            Also resume {counted(waiting.length, 'rollout')}: {waiting.map(({ id }) => id).join(', ')}
+          </label>
+        )}
+      </>
+    ),
     send: async (reason) => {
       await callDaemon('releaseSubject', { body: { subject, reason } });
+      for (const { id, hold } of resumes.value ? waiting : []) {
+        if (done.has(id)) continue;
+        try {
+          tookPlace(await callDaemon('resumeRollout', { params: { id }, body: { reason, hold: hold ?? 0 } }));
+        } catch (error) {
+          throw new Error(`The build is released. ${id}: ${problemText(error)}. Send again to continue.`);
+        }
+        done.add(id);
+      }
       then?.();
     },
   });
