@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   it('shows a rollout with its waves, gates, causes, strata, plan and events, and escapes every text', async () => {
     const { url } = await servePage(worldRollouts);
     const page = await open(`${url}/#/rollouts/${waiting}`);
-    await page.getByRole('tab', { name: 'Events' }).waitFor();
+    await page.getByRole('tab', { name: 'Events' }).click();
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Markdown' }).click();
     expect((await download).suggestedFilename()).toBe(`${waiting}.md`);
@@ -133,6 +133,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     });
     expect(await trend.isVisible()).toBe(true);
     const builds = page.getByRole('img', { name: '180 on 19.536-4, 720 on 19.441-2, 315 on 19.402-1' });
+    await page.getByRole('tab', { name: 'Progress' }).click();
     expect(await builds.isVisible()).toBe(true);
     const alike = page.getByRole('link', { name: 'Show them' });
     expect(await alike.getAttribute('href')).toContain('/collectors?attributes=osName%3DWindows*');

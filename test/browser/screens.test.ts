@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessibilityFaults, fitScreens, hasBrowser, launchBrowser } from '../support/page/browser.ts';
-import { waiting, worldAudit, worldRollouts } from '../support/page/page-world.ts';
+import { waiting, worldAudit, worldCourse, worldRollouts } from '../support/page/page-world.ts';
 import { openPage, servePage } from '../support/page/serve-page.ts';
 
 /** What is shown: its path, what is there once it is whole, and what a person does first. */
@@ -51,5 +51,20 @@ describe.skipIf(!hasBrowser)('the page fits a phone, and axe finds no accessibil
       await fitScreens(page, [1440, 1280, 390], (width) => `${name}-${width}-${colorScheme}`);
       await page.close();
     }
+  });
+
+  it.each([
+    { width: 1440, height: 900, heightMax: 2 * 900 },
+    { width: 390, height: 844, heightMax: 3_000 },
+  ])('shows 92 strata on few screens of $width pixels', async ({ heightMax, ...viewport }) => {
+    const strata = Array.from({ length: 92 }, (_, index) => ({
+      ...{ size: 405, succeeded: 60, failed: index % 7, active: 0, waiting: 300, isHeld: false },
+      label: `System ${index} / amd64`,
+    }));
+    const course = { ...worldCourse, strata, strataTotal: 92 };
+    const { url } = await servePage(worldRollouts, {}, 300, { course });
+    const page = await openPage(browser, `${url}/#/rollouts/${waiting}`, { viewport });
+    await page.getByText('80 more strata').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(heightMax);
   });
 });

@@ -7,10 +7,9 @@ import { viewersZone } from '../parts/time.tsx';
 export function OverTime({ rollout, course: { burnUp, builds } }: { rollout: Rollout; course: Course }) {
   const fleet = { planned: rollout.planned, ...viewersZone };
   const progress = progressChart(burnUp.points, fleet);
-  if (progress === undefined) return null;
+  if (progress === undefined) return <p class="quiet">Nothing happened yet.</p>;
   return (
-    <section class="card" aria-labelledby="over-time">
-      <h2 id="over-time">Progress over time</h2>
+    <>
       <Chart chart={progress} />
       {burnUp.isWhole ? null : <p class="quiet small">Earlier events of upgrades are no longer kept.</p>}
       {builds === null ? null : (
@@ -19,6 +18,6 @@ export function OverTime({ rollout, course: { burnUp, builds } }: { rollout: Rol
           <Chart chart={buildsChart(builds, fleet)} />
         </>
       )}
-    </section>
+    </>
   );
 }

@@ -77,10 +77,13 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
           <Waves rollout={rollout} course={course} />
         </section>
         {course === undefined ? null : <StrataMap rollout={rollout} course={course} />}
-        {course === undefined ? null : <OverTime rollout={rollout} course={course} />}
         <Tabs
           label="About the rollout"
           tabs={[
+            {
+              name: 'Progress',
+              content: course === undefined ? null : <OverTime rollout={rollout} course={course} />,
+            },
             {
               name: 'Events',
               content: <Events events={details?.events ?? []} counts={course?.eventCounts ?? []} />,
