@@ -1,6 +1,7 @@
 import { exposeEverything } from '../support/exposed-metrics.ts';
 import { textOf } from './documents.ts';
 import { configJsonSchema } from './json-schema.ts';
+import { messagePicture } from './message-picture.ts';
 import { nightPicture } from './night-picture.ts';
 import { noticeSamples } from './notice-samples.ts';
 import { alertsGuide } from './references/alerts-reference.ts';
@@ -20,6 +21,7 @@ export async function generatedFiles(): Promise<readonly { readonly path: string
       text: alertsGuide(textOf(guide('alerts')), textOf('deploy/prometheus/rules.yml')),
     },
     { path: 'src/docs/guides/pictures/night.svg', text: nightPicture() },
+    { path: 'src/docs/guides/pictures/messages.svg', text: messagePicture() },
     guideWithPart('commands', commandsReference()),
     guideWithPart('config-reference', configReference()),
     guideWithPart('events', eventsReference()),

@@ -93,13 +93,19 @@ const colours: Readonly<Record<NoticeTone, string>> = {
   busy: 'blue',
 };
 
-/** One sample of each kind, as chats show it. */
-export function noticeSamples(): string {
+/** One sample of each kind: its name, and the message. */
+export function writtenSamples(): ReadonlyArray<readonly [string, WrittenNotice]> {
   // The first of each kind.
   const byKind = new Map(samples.toReversed().map((notice) => [kindOf(notice), notice]));
   return [...byKind]
     .sort(([one], [other]) => placeOf(one) - placeOf(other))
-    .map(([kind, notice]) => `**${kind}**\n\n\`\`\`text\n${asShown(writeNotice(notice, origin))}\n\`\`\``)
+    .map(([kind, notice]) => [kind, writeNotice(notice, origin)]);
+}
+
+/** The samples as chats show them, in words. */
+export function noticeSamples(): string {
+  return writtenSamples()
+    .map(([kind, written]) => `**${kind}**\n\n\`\`\`text\n${asShown(written)}\n\`\`\``)
     .join('\n\n');
 }
 
@@ -113,10 +119,14 @@ function placeOf(kind: string): number {
   return noticeEvents.findIndex((event) => kind.startsWith(event));
 }
 
-function asShown(written: WrittenNotice): string {
-  const { tone, title, cause, figures: shown, causes: lines, commands, buttons } = written;
+/** The buttons of a message, as chats show them. */
+export function buttonLabels(written: WrittenNotice): readonly (string | undefined)[] {
   const [page, ...guides] = linksOf(written).map(({ text }) => text);
-  const labels = [page, ...buttons.map(({ label }) => label), ...guides];
+  return [page, ...written.buttons.map(({ label }) => label), ...guides];
+}
+
+function asShown(written: WrittenNotice): string {
+  const { tone, title, cause, figures: shown, causes: lines, commands } = written;
   return [
     `${title}   (${colours[tone]})`,
     cause,
@@ -125,7 +135,9 @@ function asShown(written: WrittenNotice): string {
       : [`To build ${shown.build}`, shown.values.map(({ name, value }) => `${name} ${value}`).join('   ')]),
     ...lines.map((each) => `• ${each}`),
     ...commands,
-    labels.map((label) => `[${label}]`).join(' '),
+    buttonLabels(written)
+      .map((label) => `[${label}]`)
+      .join(' '),
   ]
     .filter((line) => line !== '')
     .join('\n');
