@@ -255,7 +255,10 @@ export const explanationKinds = [
 ] as const;
 export type ExplanationKind = (typeof explanationKinds)[number];
 
-const holdEvents = ['build.held', 'build.released', 'collector.held', 'collector.released'] as const;
+const holdEvents = [
+  ...(['build.held', 'build.released', 'collector.held', 'collector.released'] as const),
+  ...(['group.held', 'group.released'] as const),
+] as const;
 export type HoldEvent = (typeof holdEvents)[number];
 
 /** What the audit records: holds, verbs over all rollouts, reloads, and losses of the record. */

@@ -21,6 +21,7 @@ export interface LogFields {
   readonly receiver?: string | undefined;
   readonly notice?: string | undefined;
   readonly collectorId?: number | undefined;
+  readonly group?: string | undefined;
   readonly collectorName?: string | undefined;
   readonly taskId?: string | undefined;
   readonly attempt?: number | undefined;

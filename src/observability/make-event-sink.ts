@@ -151,9 +151,20 @@ function reasonOf(note: DaemonNote): string | undefined {
   }
 }
 
-function subjectOf({ event, subject }: HoldEntry): Pick<LogFields, 'build' | 'collectorId'> {
-  const isBuild = event === 'build.held' || event === 'build.released';
-  return isBuild ? { build: subject } : { collectorId: Number(subject) };
+function subjectOf({ event, subject }: HoldEntry): Pick<LogFields, 'build' | 'collectorId' | 'group'> {
+  switch (event) {
+    case 'build.held':
+    case 'build.released':
+      return { build: subject };
+    case 'group.held':
+    case 'group.released':
+      return { group: subject };
+    case 'collector.held':
+    case 'collector.released':
+      return { collectorId: Number(subject) };
+    default:
+      return event satisfies never;
+  }
 }
 
 /** Reports a failed projection. When the log itself is broken, there is no place to report it. */

@@ -111,7 +111,12 @@ describe.skipIf(!hasBrowser)('the list of collectors in a browser', () => {
   it('releases what is held, and holds the others', async () => {
     const at = { reason: 'noisy', by: 'bob', at: Date.now() };
     const { operations, page } = await openList('', {}, 300, {
-      held: { builds: [], strata: [], collectors: [{ collectorId: 2, name: 'web-2.example.com', ...at }] },
+      held: {
+        builds: [],
+        groups: [],
+        strata: [],
+        collectors: [{ collectorId: 2, name: 'web-2.example.com', ...at }],
+      },
       holdResults: { '2': heldOne(2) },
     });
     const row = page.getByRole('row', { name: 'web-2.example.com' });

@@ -278,7 +278,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       aRolloutStatus({ id: `${policy}-20260302-1`, policy, ...held }),
     );
     const holdResults = { [build]: { kind: 'done', subject: { kind: 'build', build } } } as const;
-    const data = { held: { builds: [buildHold], collectors: [], strata: [] }, holdResults };
+    const data = { held: { builds: [buildHold], collectors: [], groups: [], strata: [] }, holdResults };
     const { operations, url } = await servePage(rollouts, {}, 1, data);
     const page = await open(url);
     await page.getByRole('button', { name: `release build ${build}` }).click();
@@ -294,7 +294,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
 
   it('links the rollout for which a build is held', async () => {
     const hold = { build: '19.536-4', by: 'daemon', reason: `${waiting}, 5 failures, 4 allowed`, at: 0 };
-    const data = { held: { builds: [hold], collectors: [], strata: [] } };
+    const data = { held: { builds: [hold], collectors: [], groups: [], strata: [] } };
     const page = await open((await servePage([], {}, 1, data)).url);
     await page.getByRole('link', { name: waiting }).click();
     await expect.poll(() => page.url()).toContain(`#/rollouts/${waiting}`);

@@ -148,6 +148,13 @@ const plants = {
       },
     }),
   },
+  groupEndsWithRollout: {
+    firstSeed: 703,
+    register: (register, context) =>
+      context === 'operator'
+        ? register
+        : { ...register, holds: async () => ({ ...(await register.holds()), groups: [] }) },
+  },
   driftApproved: {
     firstSeed: 16,
     // The plan seems to have been made, and shown with its drift, this very moment.
@@ -293,7 +300,7 @@ const plants = {
     store: (store) =>
       withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } })),
   },
-  dateBelieved: { firstSeed: 135 },
+  dateBelieved: { firstSeed: 605 },
   missingTakenForWell: { firstSeed: 100, in: 'lead', fleet: takingMissingForWell },
   anyListBelieved: {
     firstSeed: 275,
@@ -309,7 +316,7 @@ const plants = {
   },
   notFoundBelieved: { firstSeed: 25, in: 'step', fleet: believingNotFound },
   rollbackNotPolled: {
-    firstSeed: 777,
+    firstSeed: 77,
     in: 'lead',
     fleet: (fleet) => ({ ...fleet, findCollector: async () => ({ ok: true, value: undefined }) }),
   },

@@ -301,7 +301,7 @@ export function makeFakeOperations(data: {
       }),
     hold: (request) => changeHold('hold', request),
     release: (request) => changeHold('release', request),
-    listHolds: () => answer(() => data.held ?? { builds: [], collectors: [], strata: [] }),
+    listHolds: () => answer(() => data.held ?? { builds: [], collectors: [], groups: [], strata: [] }),
     readAudit: (limit, filter = {}) =>
       answer(() => (data.audit ?? []).filter(makeAuditMatcher(filter)).slice(0, limit)),
     reload: (request) =>

@@ -3,6 +3,7 @@ import { isSameBuild } from '../../base/build-version.ts';
 import type { HeldThings } from '../../contract/admin/holds.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { PlanMemory } from '../../orchestrator/scan/read-plan.ts';
+import { heldIn } from '../../orchestrator/scan/read-plan.ts';
 import { isEnd, isFailed } from '../../rollout/model/upgrade.ts';
 import type { ComparedMember, ComparedRollout } from '../../rollout/planning/plan-difference.ts';
 import { readUpgrades } from '../rollouts/read-upgrades.ts';
@@ -33,7 +34,7 @@ export async function readMembers(client: Reads, status: RolloutStatus): Promise
 
 /** What only the daemon knows: holds, failures of this build, and collectors in other rollouts. */
 export function memoryOf(
-  { builds, collectors }: HeldThings,
+  { builds, ...held }: HeldThings,
   compared: ReadRollout | undefined,
   others: readonly ReadRollout[],
 ): PlanMemory {
@@ -44,8 +45,8 @@ export function memoryOf(
   );
   return {
     recallBuilds: async () => ({ held: new Map(builds.map(({ build, reason }) => [build, reason])) }),
-    recallCollectors: async (targetBuild) => ({
-      heldCollectors: new Set(collectors.map(({ collectorId }) => collectorId)),
+    recallCollectors: async (targetBuild, fleet) => ({
+      heldCollectors: heldIn(fleet, held),
       failedBefore: failedBefore(compared, targetBuild),
       claimed,
     }),

@@ -71,6 +71,8 @@ function subjectText(subject: HeldSubject): string {
       return subject.name === String(subject.collectorId)
         ? `collector ${subject.name}`
         : `collector ${subject.collectorId} ${subject.name}`;
+    case 'group':
+      return `group ${subject.label}`;
     case 'stratum':
       return `stratum ${subject.label} of ${subject.rolloutId}`;
     default:
@@ -85,10 +87,14 @@ export async function holdsCommand(options: DaemonTarget, output: ConsoleOutput)
 }
 
 /** One line for each hold: what, by whom, since when and why. */
-export function renderHolds({ builds, collectors, strata }: HeldThings, now: EpochMs): string {
+export function renderHolds({ builds, collectors, groups, strata: all }: HeldThings, now: EpochMs): string {
+  // The rollouts that hold it, too.
+  const labels = new Set(groups.map(({ label }) => label));
+  const strata = all.filter(({ label }) => !labels.has(label));
   const things = [
     ...builds.map((hold) => ({ ...hold, what: `build ${hold.build}` })),
     ...collectors.map((hold) => ({ ...hold, what: collectorText(hold) })),
+    ...groups.map((hold) => ({ ...hold, what: `group ${hold.label}` })),
     ...strata.filter(({ isEnded }) => !isEnded).map((hold) => ({ ...hold, what: stratumText(hold) })),
   ];
   const lines = [

@@ -86,7 +86,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
       .argument(...held)
       .description(
         verb === 'hold'
-          ? 'start no upgrade of a collector, to a build, or in a stratum, until its release'
+          ? 'start no upgrade of a collector, a group or a stratum, or to a build, until its release'
           : 'end a hold: its collectors can be upgraded again',
       )
       .option(...reasonOption)
@@ -104,7 +104,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
   program
     .command('holds')
     .helpGroup('Show:')
-    .description('builds, collectors and strata that are held: by whom, since when, and why')
+    .description('builds, collectors, groups and strata that are held: by whom, since when, and why')
     .option(...urlOption)
     .action(run(async () => (await import('./holds-commands.ts')).holdsCommand));
 }

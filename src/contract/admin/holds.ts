@@ -5,17 +5,22 @@ import { CollectorExplanation } from './collector-explanation.ts';
 import { BuildHold, Instant, listOf, namedObject, rowsOf } from './status-parts.ts';
 import { whyAndWho } from './verb-body.ts';
 
+const SharedAttributes = rowsOf({ key: z.string(), value: z.string() });
+
 const HeldSubject = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('build'), build: z.string() }),
     z.object({ kind: z.literal('collector'), collectorId: z.number(), name: z.string() }),
+    z
+      .object({ kind: z.literal('group'), label: z.string(), attributes: SharedAttributes })
+      .describe('Collectors that share attributes, in later rollouts, too.'),
     z.object({
       kind: z.literal('stratum'),
       label: z.string(),
       rolloutId: z.string(),
-      attributes: rowsOf({ key: z.string(), value: z.string() })
-        .exactOptional()
-        .describe('What the collectors of a group share. The group becomes a stratum.'),
+      attributes: SharedAttributes.exactOptional().describe(
+        'What the collectors of a group share. The group becomes a stratum.',
+      ),
     }),
   ])
   .meta({ id: 'HeldSubject', description: 'What the request names.' });
@@ -34,6 +39,9 @@ const HoldNote = z
     z
       .object({ kind: z.literal('stratumEmpty'), nearest })
       .describe('No planned collector belongs to the stratum. Late joiners would be held.'),
+    z
+      .object({ kind: z.literal('noRollout') })
+      .describe('No rollout is running. Later plans leave the group out.'),
     z.object({ kind: z.literal('rolloutEnded') }).describe('The rollout that held the stratum has ended.'),
   ])
   .meta({ id: 'HoldNote' });
@@ -57,9 +65,21 @@ const CollectorHold = z.object({
 });
 export type CollectorHold = z.infer<typeof CollectorHold>;
 
+const GroupHold = z.object({
+  label: z.string().describe('`fields.rack=r7 and osName=Linux`'),
+  attributes: SharedAttributes,
+  by: z.string(),
+  reason: z.string(),
+  at: Instant,
+});
+export type GroupHold = z.infer<typeof GroupHold>;
+
 export const HeldThings = namedObject('HeldThings', 'Everything that is held, and by whom.', {
   builds: listOf(BuildHold),
   collectors: listOf(CollectorHold),
+  groups: listOf(GroupHold).describe(
+    'Collectors by what they share: in running rollouts, and in the plans of later ones. A rollback takes them back.',
+  ),
   strata: rowsOf({
     policy: z.string(),
     rolloutId: z.string(),

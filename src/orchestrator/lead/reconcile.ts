@@ -3,6 +3,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { decide } from '../../rollout/decision/decide.ts';
 import type { Action } from '../../rollout/decision/decision.ts';
 import { isStorable } from '../../rollout/decision/evolve-rollout.ts';
+import { heldGroup } from '../../rollout/decision/outlier-group.ts';
 import { limitQueued } from '../../rollout/decision/queue-room.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
 import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
@@ -130,7 +131,7 @@ const executors: Executors = {
     const at = nowOf(pass);
     const reason = { kind: 'outlier', failed, tried, elsewhere } as const;
     const label = formatAttributes(attributes);
-    const held = { stratum: -1, label, attributes, unmoved: true, reason, by: 'daemon', at } as const;
+    const held = heldGroup({ label, attributes, by: 'daemon', at }, reason);
     return save(pass, { kind: 'groupHeld', at, held });
   },
   moveGroup: (pass, { label }) =>

@@ -1,5 +1,6 @@
 import { invariant } from '../../base/assert.ts';
 import type { HeldSubject, HeldThings } from '../../contract/admin/holds.ts';
+import { heldGroup } from '../../rollout/decision/outlier-group.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
 import { stratumWhyText } from '../../rollout/messages/stratum-reasons.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
@@ -46,7 +47,7 @@ export async function listHolds({
   register,
   claims,
 }: Pick<HoldsParts, 'store' | 'register' | 'claims'>): Promise<HeldThings> {
-  const { builds, collectors } = await register.holds();
+  const { builds, collectors, groups } = await register.holds();
   const strata: Array<HeldThings['strata'][number]> = [];
   const rollouts = await store.currentRollouts(await claims.names());
   for (const rollout of rollouts) {
@@ -55,7 +56,7 @@ export async function listHolds({
     for (const { label, reason, by, at } of rollout.strata.held)
       strata.push({ ...of, label, reason: stratumWhyText(reason), by, at });
   }
-  return { builds, collectors, strata };
+  return { builds, collectors, groups, strata };
 }
 
 /** One result for all subjects: done when at least one changed. */
@@ -101,6 +102,12 @@ async function holdOne(
       await withdraw(parts, collectorId, { kind: 'collectorHeld', by, words: reason });
       return did === 'held';
     }
+    case 'group': {
+      const { label, attributes } = subject;
+      const did = await parts.register.holdGroup({ label, attributes, by, reason, at });
+      if (did === 'held') await audit(parts, { at, event: 'group.held', subject: label, by, reason });
+      return did === 'held';
+    }
     case 'stratum': {
       const factOf = ({ rollout, groups }: RolloutView): RolloutFact | undefined => {
         if (rollout.unreadable !== undefined || rollout.endedAt !== null) return undefined;
@@ -109,8 +116,7 @@ async function holdOne(
         const asked = { kind: 'asked', by, words: reason } as const;
         if (subject.attributes !== undefined) {
           const { attributes } = subject;
-          const held = { stratum: -1, label, attributes, unmoved: true, reason: asked, by, at } as const;
-          return { kind: 'groupHeld', at, held };
+          return { kind: 'groupHeld', at, held: heldGroup({ label, attributes, by, at }, asked) };
         }
         // -1: the stratum has no collector yet, but one may join later.
         const held = { stratum: indexOfStratum(groups.strata, label), label, reason: asked, by, at };
@@ -142,6 +148,12 @@ async function releaseOne(
       const { collectorId } = subject;
       if ((await parts.register.releaseCollector(collectorId)) === 'unchanged') return false;
       await audit(parts, { at, event: 'collector.released', subject: String(collectorId), by, reason });
+      return true;
+    }
+    case 'group': {
+      const { label } = subject;
+      if ((await parts.register.releaseGroup(label)) === 'unchanged') return false;
+      await audit(parts, { at, event: 'group.released', subject: label, by, reason });
       return true;
     }
     case 'stratum': {

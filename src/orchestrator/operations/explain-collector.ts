@@ -1,7 +1,7 @@
 import { nearestNames } from '../../base/names.ts';
 import type { Explanation, PastUpgrade } from '../../contract/admin/collector-explanation.ts';
 import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';
-import { type Attribute, attributesOf } from '../../rollout/model/attributes.ts';
+import { type Attribute, attributesOf, hasAttributes } from '../../rollout/model/attributes.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
@@ -259,12 +259,20 @@ async function explainOutside(
   }
   const { collector } = asked;
   const target = await targetOf(parts, policy, { asking, view });
-  const [held] = await parts.register.holdsOf([collector.id]);
+  const held = await findHold(parts, collector);
   return {
     target: target?.kind === 'chosen' ? target.build : null,
     stratum: stratumLabel(collector, policy.spreadBy),
     ...explainUnplanned(policy, collector, { target, past: records, held }),
   };
+}
+
+/** Its own hold, or that of a group that it belongs to. */
+async function findHold({ register }: Pick<ExplainParts, 'register'>, collector: FleetCollector) {
+  const [own] = await register.holdsOf([collector.id]);
+  if (own !== undefined) return own;
+  const { groups } = await register.holds();
+  return groups.find(({ attributes }) => hasAttributes(collector, attributes));
 }
 
 /** The explanation of a collector that a hold withdrew; undefined for any other collector. */

@@ -40,6 +40,9 @@ export async function findSubjects(
     return { kind: 'found', subjects: [{ kind: 'build', build: text.trim() }] };
   const rollouts = await parts.store.currentRollouts(await parts.claims.names());
   const active = rollouts.filter(({ endedAt }) => endedAt === null);
+  const attributes = parseAttributes(text);
+  if (did === 'hold' && attributes !== undefined) return findGroup(parts, active, attributes);
+  const group = await findHeldGroup(parts, attributes);
   const strata: HeldSubject[] = [];
   const known: string[] = [];
   for (const rollout of did === 'hold' ? active : rollouts) {
@@ -52,14 +55,14 @@ export async function findSubjects(
       return unreadableRollout(found.label, rollout.id, rollout.unreadable);
     if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId: rollout.id });
   }
+  // First the group: a rollout holds what is held over all of them again.
+  if (group.length > 0) return { kind: 'found', subjects: [...group, ...strata] };
   if (strata.length > 0) {
     const isOver = strata.every(
       (each) => each.kind === 'stratum' && !active.some(({ id }) => id === each.rolloutId),
     );
     return { kind: 'found', subjects: strata, ...(isOver ? { note: { kind: 'rolloutEnded' } } : {}) };
   }
-  const attributes = parseAttributes(text);
-  if (did === 'hold' && attributes !== undefined) return findGroup(parts, active, attributes);
   const empty = did === 'hold' ? emptyStratum(active, text) : [];
   return findCollector(parts, text, { known, empty });
 }
@@ -75,7 +78,18 @@ function emptyStratum(rollouts: readonly Rollout[], text: string): readonly Held
   );
 }
 
-/** Collectors that share an attribute, in each running rollout with such collectors. */
+/** The group of these attributes, if it is held beyond one rollout. */
+async function findHeldGroup(
+  { register }: Pick<FindSubjectsParts, 'register'>,
+  attributes: readonly Attribute[] | undefined,
+): Promise<readonly HeldSubject[]> {
+  if (attributes === undefined) return [];
+  const label = formatAttributes(attributes);
+  const { groups } = await register.holds();
+  return groups.some((each) => each.label === label) ? [{ kind: 'group', label, attributes }] : [];
+}
+
+/** Collectors that share an attribute: over all later plans, and in each running rollout that has some. */
 async function findGroup(
   { store }: Pick<FindSubjectsParts, 'store'>,
   rollouts: readonly Rollout[],
@@ -88,7 +102,10 @@ async function findGroup(
     if (table !== undefined && membersWith(table, attributes).length > 0)
       subjects.push({ kind: 'stratum', label, rolloutId: id, attributes });
   }
-  if (subjects.length > 0) return { kind: 'found', subjects };
+  const group: HeldSubject = { kind: 'group', label, attributes };
+  if (subjects.length > 0) return { kind: 'found', subjects: [group, ...subjects] };
+  // Without a rollout, nobody knows yet who shares it.
+  if (rollouts.length === 0) return { kind: 'found', subjects: [group], note: { kind: 'noRollout' } };
   return { kind: 'unknown', why: { kind: 'sharedByNone', label } };
 }
 

@@ -176,9 +176,11 @@ function joinHolds(results: readonly HoldResult[]): HoldResult {
 
 function joinHeld(held: readonly HeldThings[]): HeldThings {
   const builds = new Map(held.flatMap((each) => each.builds.map((hold) => [hold.build, hold] as const)));
+  const groups = new Map(held.flatMap((each) => each.groups.map((hold) => [hold.label, hold] as const)));
   return {
     builds: [...builds.values()],
     collectors: held.flatMap(({ collectors }) => collectors),
+    groups: [...groups.values()],
     strata: held.flatMap(({ strata }) => strata),
   };
 }

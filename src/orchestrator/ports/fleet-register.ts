@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { HoldEvent } from '../../base/vocabulary.ts';
-import type { AuditEntry, CollectorHold } from '../../contract/admin/holds.ts';
+import type { AuditEntry, CollectorHold, GroupHold } from '../../contract/admin/holds.ts';
 import type { BuildHold } from '../../contract/admin/status-parts.ts';
 
 /** Something was held or released. */
@@ -11,17 +11,26 @@ export interface HoldEntry extends AuditEntry {
 /** Years of audit entries. Older ones are dropped. */
 export const auditKeptMax = 10_000;
 
-/** Data that belongs to no rollout: held builds and collectors, and when builds were first seen. */
+/** Everything that is held beyond one rollout. */
+export interface Holds {
+  readonly builds: readonly BuildHold[];
+  readonly collectors: readonly CollectorHold[];
+  readonly groups: readonly GroupHold[];
+}
+
+/** Data that belongs to no rollout: what is held, and when builds were first seen. */
 export interface FleetRegister {
   /** All holds, oldest first. They are read again only after a change, so the cost does not grow with their number. */
-  holds(): Promise<{ readonly builds: readonly BuildHold[]; readonly collectors: readonly CollectorHold[] }>;
+  holds(): Promise<Holds>;
   /** Holds of these collectors. Other holds are not read. */
   holdsOf(collectorIds: readonly number[]): Promise<readonly CollectorHold[]>;
   /** `unchanged`: it was held already, and the first hold stays. */
   holdBuild(hold: BuildHold): Promise<'held' | 'unchanged'>;
   holdCollector(hold: CollectorHold): Promise<'held' | 'unchanged'>;
+  holdGroup(hold: GroupHold): Promise<'held' | 'unchanged'>;
   releaseBuild(build: string): Promise<'released' | 'unchanged'>;
   releaseCollector(collectorId: number): Promise<'released' | 'unchanged'>;
+  releaseGroup(label: string): Promise<'released' | 'unchanged'>;
   /**
    * Adds an entry to the audit.
    * @param once entries of several daemons with this name are stored once
@@ -45,8 +54,7 @@ export interface StoreInstance {
    */
   putBack(lost: {
     readonly instance: string;
-    readonly builds: readonly BuildHold[];
-    readonly collectors: readonly CollectorHold[];
+    readonly holds: Holds;
     readonly takenIds: readonly string[];
   }): Promise<void>;
 }

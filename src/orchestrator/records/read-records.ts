@@ -1,11 +1,12 @@
 import { isSameBuild } from '../../base/build-version.ts';
-import type { EpochMs } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { GroupHold } from '../../contract/admin/holds.ts';
 import { awaitsDeferredAlone, deferredSeenMax } from '../../rollout/decision/wave-blockers.ts';
-import type { CreatesWait, RolloutView } from '../../rollout/model/rollout.ts';
+import type { CreatesWait, Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { isIn, isOnBuild, type Upgrade, type UpgradeState } from '../../rollout/model/upgrade.ts';
 import { withCurrentCaps } from '../../rollout/reload/follow-config.ts';
 import type { Accounts } from '../ports/accounts.ts';
-import type { FleetRegister } from '../ports/fleet-register.ts';
+import type { FleetRegister, Holds } from '../ports/fleet-register.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { SharedAttributes } from './shared-attributes.ts';
 
@@ -32,6 +33,7 @@ export async function loadRolloutView(
   const [stored, holds] = await Promise.all([store.loadView(rolloutId, at), register.holds()]);
   if (stored === undefined) return undefined;
   const { kind, endedAt, plan } = stored.rollout;
+  const missedGroups = endedAt === null && kind === 'upgrade' ? missedIn(stored.rollout, holds) : [];
   const { startedAs } = stored.rollout.rollback;
   // Holds do not matter for an ended rollout, nor for a rollback, which returns to earlier builds.
   const builds = endedAt === null && kind === 'upgrade' ? holds.builds : [];
@@ -43,6 +45,7 @@ export async function loadRolloutView(
     groups: withCurrentCaps(stored.groups, stored.rollout.policy),
     buildHold: builds.find(({ build }) => isSameBuild(build, plan.targetBuild)) ?? null,
     rollback: rollback ?? null,
+    ...(missedGroups.length === 0 ? {} : { missedGroups }),
     ...(stored.rollout.unreadable?.kind === 'newer'
       ? {}
       : { account: await accounts.statusOf(stored.rollout) }),
@@ -50,6 +53,18 @@ export async function loadRolloutView(
   if (!awaitsDeferredAlone(view)) return view;
   const due = await store.listDue(rolloutId, deferredSeenMax);
   return { ...view, deferred: due.filter((upgrade) => isIn(upgrade, 'deferred')) };
+}
+
+// Longer than a plan is made after its holds were read.
+const plannedWithinMs: DurationMs = 120_000;
+
+/**
+ * Groups that were held after the plan had read the holds, by an operator who saw no rollout yet. Also one that the plan
+ * left out already, if it was held shortly before: its group is empty.
+ */
+function missedIn({ createdAt, strata }: Rollout, { groups }: Holds): readonly GroupHold[] {
+  const held = new Set(strata.held.map(({ label }) => label));
+  return groups.filter(({ label, at }) => at >= createdAt - plannedWithinMs && !held.has(label));
 }
 
 /** Adds the shared attribute of the failures to a view. */

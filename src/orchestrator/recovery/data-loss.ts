@@ -5,7 +5,7 @@ import { wasStopped } from '../../rollout/decision/after-data-loss.ts';
 import { dataLossText } from '../../rollout/messages/data-loss-texts.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { EventSink } from '../ports/event-sink.ts';
-import type { FleetRegister, StoreInstance } from '../ports/fleet-register.ts';
+import type { FleetRegister, Holds, StoreInstance } from '../ports/fleet-register.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 
 export type StoreMemory = ReturnType<typeof makeStoreMemory>;
@@ -22,8 +22,6 @@ export interface StoreMemoryParts {
 
 // A removed policy that comes back sooner must not start by itself after an abort that Redis lost.
 const removedKeptMs: DurationMs = 90 * 86_400_000;
-
-type Holds = Awaited<ReturnType<FleetRegister['holds']>>;
 
 /**
  * Remembers data of the store to recover it after a data loss (P11). A daemon that has just started takes the result of its
@@ -103,9 +101,9 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
   ): Promise<void> {
     const halted = gone.filter((rollout) => wasStopped(rollout, rollout.plan.targetBuild));
     for (const rollout of halted) stopped.set(rollout.policy.name, rollout);
-    const holds = lostHolds ?? { builds: [], collectors: [] };
+    const holds = lostHolds ?? { builds: [], collectors: [], groups: [] };
     const takenIds = [...newestIds.values()].map(({ id }) => id);
-    await parts.instance.putBack({ instance, ...holds, takenIds });
+    await parts.instance.putBack({ instance, holds, takenIds });
     const reason = dataLossText({ rollouts: gone, stopped: halted, heldAgain: namesOf(holds) });
     // The audit starts here, or has a gap. All daemons together write one entry for one loss.
     const entry = { event: 'record.lost', subject: 'Redis', by: 'daemon', at: clock.now(), reason } as const;
@@ -135,10 +133,11 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
   };
 }
 
-function namesOf({ builds, collectors }: Holds): readonly string[] {
+function namesOf({ builds, collectors, groups }: Holds): readonly string[] {
   return [
     ...builds.map(({ build }) => `build ${build}`),
     ...collectors.map(({ collectorId }) => `collector ${collectorId}`),
+    ...groups.map(({ label }) => `group ${label}`),
   ];
 }
 

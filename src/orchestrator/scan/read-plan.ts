@@ -1,6 +1,7 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import type { StillRunning } from '../../rollout/messages/scans.ts';
+import { membersOfGroups } from '../../rollout/model/attributes.ts';
 import type { FleetCollector, FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { NoTarget } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -9,7 +10,7 @@ import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { isEnd, isFailed, isRunning } from '../../rollout/model/upgrade.ts';
 import { type Plan, type PlanOptions, planInSteps, selectInSteps } from '../../rollout/planning/plan.ts';
 import { type BuildAges, chooseTarget } from '../../rollout/planning/target.ts';
-import type { FleetRegister } from '../ports/fleet-register.ts';
+import type { FleetRegister, Holds } from '../ports/fleet-register.ts';
 import type { Answer, FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { PolicyClaims } from '../records/policy-claims.ts';
@@ -94,7 +95,7 @@ export function makePlanMemory(
       return { seen: { firstSeen, at: next.at }, held };
     },
     recallCollectors: async (targetBuild, fleet) => {
-      const held = (await parts.register.holds()).collectors;
+      const held = await parts.register.holds();
       const select = () =>
         runInSlices(selectInSteps(next.policy, targetBuild, fleet), makeTurnBudget(parts.clock));
       const { claimed, unfinished } = await claimedByOthers(
@@ -104,13 +105,22 @@ export function makePlanMemory(
         async () => idsOf(await select()),
       );
       return {
-        heldCollectors: new Set(held.map(({ collectorId }) => collectorId)),
+        heldCollectors: heldIn(fleet, held),
         failedBefore: await failedBefore(parts.store, next.history, targetBuild),
         claimed,
         unfinished,
       };
     },
   };
+}
+
+/** Collectors that an operator holds, by their ids or by what they share (P5). */
+export function heldIn(
+  { collectors }: Pick<FleetSnapshot, 'collectors'>,
+  held: Pick<Holds, 'collectors' | 'groups'>,
+): ReadonlySet<number> {
+  const ids = held.collectors.map(({ collectorId }) => collectorId);
+  return new Set([...ids, ...membersOfGroups(collectors, held.groups)]);
 }
 
 function idsOf(collectors: readonly FleetCollector[]): readonly number[] {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { auditEvents } from '../../base/vocabulary.ts';
-import type { AuditEntry, CollectorHold } from '../../contract/admin/holds.ts';
+import type { AuditEntry, CollectorHold, GroupHold } from '../../contract/admin/holds.ts';
 import type { BuildHold } from '../../contract/admin/status-parts.ts';
-import { auditKeptMax, type FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
+import { auditKeptMax, type FleetRegister, type Holds } from '../../orchestrator/ports/fleet-register.ts';
+import { parseAttributes } from '../../rollout/model/attributes.ts';
 import { makeWriteMarks, pairsOf, rangeBound } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
@@ -16,13 +17,14 @@ const marksKeptMs = 600_000;
 // Longer than any daemon is suspended before it repeats the entry.
 const oncesKeptMs = 30 * 86_400_000;
 
-/** `holds`, a hash: `build:<build>` or `collector:<id>` → the hold. `holdsMark`, a string: another one after each change. */
+/** `holds`, a hash: `build:<build>`, `collector:<id>` or `group:<label>` → the hold. `holdsMark`, a string: another one after each change. */
 export function holdsKeysOf(keyPrefix: string) {
   return { holds: `${keyPrefix}:{fleet}:holds`, holdsMark: `${keyPrefix}:{fleet}:holdsMark` };
 }
 
-export function holdField(hold: BuildHold | CollectorHold): string {
-  return 'build' in hold ? `build:${hold.build}` : `collector:${hold.collectorId}`;
+export function holdField(hold: BuildHold | CollectorHold | GroupHold): string {
+  if ('build' in hold) return `build:${hold.build}`;
+  return 'label' in hold ? `group:${hold.label}` : `collector:${hold.collectorId}`;
 }
 
 const attribution = { by: z.string(), reason: z.string(), at: z.number() };
@@ -32,6 +34,11 @@ const collectorHold = z.object({
   name: z.string().exactOptional(),
   ...attribution,
 }) satisfies z.ZodType<CollectorHold>;
+const groupHold = z.object({
+  label: z.string(),
+  attributes: z.array(z.object({ key: z.string(), value: z.string() })),
+  ...attribution,
+}) satisfies z.ZodType<GroupHold>;
 const auditEntry = z.object({
   event: z.enum(auditEvents),
   subject: z.string(),
@@ -62,7 +69,7 @@ export function makeRedisFleetRegister(redis: {
   const auditKey = `${base}:audit`;
   const nextMarkKey = () => `${base}:mark:${nextMark()}`;
 
-  const change = (field: string, hold?: BuildHold | CollectorHold) =>
+  const change = (field: string, hold?: BuildHold | CollectorHold | GroupHold) =>
     runScript(commands, changeHoldScript, {
       keys: { ...holdsKeys, mark: nextMarkKey() },
       args: { field, hold: hold === undefined ? null : JSON.stringify(hold), marksKeptMs },
@@ -94,8 +101,10 @@ export function makeRedisFleetRegister(redis: {
     },
     holdBuild: async (hold) => ((await change(holdField(hold), hold)) ? 'held' : 'unchanged'),
     holdCollector: async (hold) => ((await change(holdField(hold), hold)) ? 'held' : 'unchanged'),
+    holdGroup: async (hold) => ((await change(holdField(hold), hold)) ? 'held' : 'unchanged'),
     releaseBuild: async (build) => ((await change(`build:${build}`)) ? 'released' : 'unchanged'),
     releaseCollector: async (id) => ((await change(`collector:${id}`)) ? 'released' : 'unchanged'),
+    releaseGroup: async (label) => ((await change(`group:${label}`)) ? 'released' : 'unchanged'),
     audit: async (entry, once) => {
       const mark = once === undefined ? nextMarkKey() : `${base}:mark:told:${once}`;
       const markKeptMs = once === undefined ? marksKeptMs : oncesKeptMs;
@@ -129,15 +138,21 @@ export function makeRedisFleetRegister(redis: {
 
 type HoldField = readonly [field: string, text: string];
 
-function decodeHolds(broken: BrokenRecords, entries: readonly HoldField[]) {
+function decodeHolds(broken: BrokenRecords, entries: readonly HoldField[]): Holds {
   const builds: BuildHold[] = [];
   const collectors: CollectorHold[] = [];
+  const groups: GroupHold[] = [];
   for (const [field, text] of entries) {
-    const [, kind, subject = ''] = /^(build|collector):(.*)$/s.exec(field) ?? [];
+    const [, kind, subject = ''] = /^(build|collector|group):(.*)$/s.exec(field) ?? [];
     const what = `the hold of ${field.replace(':', ' ')}`;
     if (kind === 'build') {
       const hold = broken.read(() => decodeRecord(buildHold, what, text));
       builds.push(hold ?? { build: subject, ...unknownAttribution });
+    } else if (kind === 'group') {
+      const hold = broken.read(() => decodeRecord(groupHold, what, text));
+      // Its name has its attributes.
+      const attributes = parseAttributes(subject) ?? [];
+      groups.push(hold ?? { label: subject, attributes, ...unknownAttribution });
     } else {
       const hold = broken.read(() => decodeRecord(collectorHold, what, text));
       const collectorId = Number(subject);
@@ -145,7 +160,11 @@ function decodeHolds(broken: BrokenRecords, entries: readonly HoldField[]) {
       else if (Number.isSafeInteger(collectorId)) collectors.push({ collectorId, ...unknownAttribution });
     }
   }
-  return { builds: builds.sort(byInstant), collectors: collectors.sort(byInstant) };
+  return {
+    builds: builds.sort(byInstant),
+    collectors: collectors.sort(byInstant),
+    groups: groups.sort(byInstant),
+  };
 }
 
 function byInstant(a: { readonly at: EpochMs }, b: { readonly at: EpochMs }): number {

@@ -22,7 +22,7 @@ export function makeRedisStoreInstance(redis: {
   const nextMark = makeWriteMarks();
   return {
     identify: () => readOrMake(commands, instanceKey(keyPrefix), randomUUID),
-    putBack: async ({ instance, builds, collectors, takenIds }) => {
+    putBack: async ({ instance, holds: { builds, collectors, groups }, takenIds }) => {
       for (const id of takenIds) {
         const { policy, yyyymmdd, number } = parseRolloutId(id);
         await runScript(commands, raiseNumberScript, {
@@ -30,7 +30,7 @@ export function makeRedisStoreInstance(redis: {
           args: { taken: number, keptMs: numberKeptMs },
         });
       }
-      const holds = [...builds, ...collectors];
+      const holds = [...builds, ...collectors, ...groups];
       if (holds.length === 0) return;
       await runScript(commands, putBackHoldsScript, {
         keys: { ...holdsKeysOf(keyPrefix), broughtBack: `${keyPrefix}:{fleet}:mark:back:${instance}` },

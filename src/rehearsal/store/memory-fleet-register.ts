@@ -1,4 +1,4 @@
-import type { AuditEntry, CollectorHold } from '../../contract/admin/holds.ts';
+import type { AuditEntry, CollectorHold, GroupHold } from '../../contract/admin/holds.ts';
 import type { BuildHold } from '../../contract/admin/status-parts.ts';
 import type { FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
 
@@ -6,6 +6,7 @@ import type { FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
 export function makeMemoryFleetRegister(): FleetRegister {
   const builds = new Map<string, BuildHold>();
   const collectors = new Map<number, CollectorHold>();
+  const groups = new Map<string, GroupHold>();
   const seen = new Map<string, number>();
   let offered: { builds: readonly string[]; at: number } | undefined;
   const audit: AuditEntry[] = [];
@@ -21,10 +22,13 @@ export function makeMemoryFleetRegister(): FleetRegister {
     holds: async () => ({
       builds: [...builds.values()].sort(byInstant),
       collectors: [...collectors.values()].sort(byInstant),
+      groups: [...groups.values()].sort(byInstant),
     }),
     holdsOf: async (ids) => ids.flatMap((id) => collectors.get(id) ?? []).sort(byInstant),
     holdBuild: async (entry) => hold(builds, entry.build, entry),
     holdCollector: async (entry) => hold(collectors, entry.collectorId, entry),
+    holdGroup: async (entry) => hold(groups, entry.label, entry),
+    releaseGroup: async (label) => release(groups, label),
     releaseBuild: async (build) => release(builds, build),
     releaseCollector: async (collectorId) => release(collectors, collectorId),
     audit: async (entry, once) => {

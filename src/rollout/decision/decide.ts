@@ -17,7 +17,7 @@ import { type Blocker, stateBlocker, storeBlockers } from './blocker.ts';
 import type { Action, Decision } from './decision.ts';
 import { allOverAt, decideForeign } from './foreign-rollout.ts';
 import { implausibleBlocker, rollbackContinuesAt } from './implausible-inventory.ts';
-import { findUnmoved } from './outlier-group.ts';
+import { findUnmoved, heldGroup } from './outlier-group.ts';
 import { raiseAlarm } from './raise-alarm.ts';
 import { decideWave } from './wave-progress.ts';
 
@@ -94,6 +94,13 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
   // An unreadable record may hide a running task, a failure, or the caps for which a collector counts (P1, P2, P14).
   const cause = unreadableCause(view);
   if (cause !== undefined) return stop({ do: 'hold', cause }, now);
+  const [missed] = view.missedGroups ?? [];
+  if (missed !== undefined) {
+    const { by, reason: words } = missed;
+    const held = heldGroup(missed, { kind: 'asked', by, words });
+    const save: Action = { do: 'save', change: { kind: 'groupHeld', held } };
+    return { actions: [...setBrake(view), save, ...deliver], blockers: [], wakeAt: now };
+  }
   const unmoved = findUnmoved(view);
   if (unmoved !== undefined) {
     const { label } = unmoved;

@@ -1,7 +1,9 @@
+import type { GroupHold } from '../../contract/admin/holds.ts';
 import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import { formatAttributes } from '../model/attributes.ts';
 import { findStratum } from '../model/plan-groups.ts';
 import type { HeldStratum, RolloutView } from '../model/rollout.ts';
+import type { StratumReason } from '../model/upgrade-reason.ts';
 
 // If a larger share of the plan is affected, the build is the cause, not the group.
 const shareMax = 0.5;
@@ -31,4 +33,13 @@ export function findOutlierGroup({
 /** A held group whose collectors are not all in its stratum yet. Until then it is unknown which collectors may start. */
 export function findUnmoved({ rollout }: Pick<RolloutView, 'rollout'>): HeldStratum | undefined {
   return rollout.strata.held.find(({ unmoved }) => unmoved === true);
+}
+
+/** A group of collectors as a held stratum, which they are not moved to yet. */
+export function heldGroup(
+  { label, attributes, by, at }: Pick<GroupHold, 'label' | 'attributes' | 'by' | 'at'>,
+  reason: StratumReason,
+): HeldStratum {
+  // -1: it has no collectors until they are moved.
+  return { stratum: -1, label, attributes, unmoved: true, reason, by, at };
 }

@@ -9,6 +9,7 @@ export const holdNoteText = makeText<HoldNote>({
     `the service did not offer this build at the last scan (${new Date(seenAt).toISOString()})${didYouMean(nearest)}`,
   collectorUnknown: () => 'the service has no installed collector with this id',
   stratumEmpty: ({ nearest }) => `no collector of the plan belongs to this stratum${didYouMean(nearest)}`,
+  noRollout: () => 'no rollout is running; later plans leave out its collectors',
   rolloutEnded: () => 'the rollout has ended; the next one plans its collectors',
 });
 

@@ -202,6 +202,17 @@ export function hasAttributes(collector: FleetCollector, attributes: readonly At
   return attributes.every(({ key, value }) => matchesValue(attributeOf(collector, key), value));
 }
 
+/** Collectors that belong to a held group. */
+export function membersOfGroups(
+  collectors: readonly FleetCollector[],
+  groups: ReadonlyArray<{ readonly attributes: readonly Attribute[] }>,
+): readonly number[] {
+  if (groups.length === 0) return [];
+  return collectors.flatMap((collector) =>
+    groups.some(({ attributes }) => hasAttributes(collector, attributes)) ? [collector.id] : [],
+  );
+}
+
 function matchesValue(own: string | undefined, value: string): boolean {
   if (own === undefined) return false;
   return value.endsWith('*') ? own.startsWith(value.slice(0, -1)) : own === value;

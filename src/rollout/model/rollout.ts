@@ -1,5 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { type RolloutState, rolloutStates, type WaveState, waveStates } from '../../base/vocabulary.ts';
+import type { GroupHold } from '../../contract/admin/holds.ts';
 import type { HeldFor, SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import type { BuildHold } from '../../contract/admin/status-parts.ts';
 import type { AccountMark, AccountStatus } from './account.ts';
@@ -269,6 +270,8 @@ export interface RolloutView {
   readonly durations: ReadonlyMap<number, DurationSummary>;
   /** Set while the target build is held, over all policies. */
   readonly buildHold: BuildHold | null;
+  /** Groups that were held while its plan was made, which it does not hold yet; absent: none. */
+  readonly missedGroups?: readonly GroupHold[];
   /** The shared attribute of its failures; absent if there is none, or it was not computed. */
   readonly sharedAttribute?: SharedAttribute;
   /** Whether it belongs to the account of this daemon; absent: it does. */
@@ -284,7 +287,13 @@ export interface RolloutView {
 /** The part of a view in the store. Holds of builds, the rollback and the account are read separately. */
 export type StoredView = Omit<
   RolloutView,
-  'buildHold' | 'rollback' | 'account' | 'createsWait' | 'isPolicyMissing' | 'sharedAttribute'
+  | 'buildHold'
+  | 'missedGroups'
+  | 'rollback'
+  | 'account'
+  | 'createsWait'
+  | 'isPolicyMissing'
+  | 'sharedAttribute'
 >;
 
 /** The store was away, and may lack creates that are still in flight (P1). */

@@ -9,7 +9,7 @@ import type { Brakes } from './brakes.ts';
 import { isOpenByLuxon } from './calendar-oracle.ts';
 import { isSelected } from './judge-plans.ts';
 import { failuresOf } from './judge-waves.ts';
-import { heldGroupOf, type SeenRollouts } from './seen-rollouts.ts';
+import { heldGroupOf, isOfGroup, type SeenRollouts } from './seen-rollouts.ts';
 import type { Verdicts } from './verdicts.ts';
 
 export interface CreateOf {
@@ -129,6 +129,7 @@ export function makeCreateJudge(parts: {
         collectorId,
         build: toBuild,
         stratum,
+        isOfGroup: (label) => isOfGroup(of, collectorId, label),
       });
       verdicts.check('P4', order === undefined, `${who} after ${order} was answered`);
       const isStopped = rollout.state !== 'running' && now() - of.stateSince > leavesWithinMs;

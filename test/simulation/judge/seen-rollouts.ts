@@ -1,5 +1,10 @@
 import type { FrozenPlan, UpgradeChange } from '../../../src/orchestrator/ports/rollout-store.ts';
-import { type AttributeTable, joinTables, membersWith } from '../../../src/rollout/model/attributes.ts';
+import {
+  type AttributeTable,
+  joinTables,
+  membersWith,
+  parseAttributes,
+} from '../../../src/rollout/model/attributes.ts';
 import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
 import type { Rollout } from '../../../src/rollout/model/rollout.ts';
@@ -216,4 +221,12 @@ export function heldGroupOf(
       (groupsHeldSince.get(label) ?? Number.POSITIVE_INFINITY) < heldBefore &&
       membersWith(table, attributes).includes(collectorId),
   )?.label;
+}
+
+/** Whether the plan knows this collector as one of a group. */
+export function isOfGroup({ attributes: table }: SeenRollout, collectorId: number, label: string): boolean {
+  const attributes = parseAttributes(label);
+  return (
+    table !== undefined && attributes !== undefined && membersWith(table, attributes).includes(collectorId)
+  );
 }

@@ -22,6 +22,8 @@ export interface Orders {
     readonly collectorId: number;
     readonly build: string;
     readonly stratum: string;
+    /** Whether the collector belongs to a group, by its label. */
+    readonly isOfGroup: (label: string) => boolean;
   }): string | undefined;
 }
 
@@ -41,7 +43,7 @@ export function makeOrders(): Orders {
     mayStartAnyTime: ({ id, rollback }) => atAnyTime.has(id) || atAnyTime.has(rollback.original ?? ''),
     moment: () => moment,
     forgetRollouts: () => {
-      for (const key of inForce) if (!/^(build|collector)\//.test(key)) inForce.delete(key);
+      for (const key of inForce) if (!/^(build|collector|group)\//.test(key)) inForce.delete(key);
     },
     asks: (keys) => {
       moment += 1;
@@ -68,7 +70,7 @@ export function makeOrders(): Orders {
         }
       };
     },
-    forbidding: ({ rolloutId, kind, collectorId, build, stratum }) => {
+    forbidding: ({ rolloutId, kind, collectorId, build, stratum, isOfGroup }) => {
       for (const key of [
         `rollout/${rolloutId}`,
         `collector/${collectorId}`,
@@ -77,9 +79,11 @@ export function makeOrders(): Orders {
         if (inForce.has(key)) return key;
       }
       if (kind === 'rollback') return undefined;
-      return [...inForce].find(
-        (key) => key.startsWith('build/') && isSameBuild(key.slice('build/'.length), build),
-      );
+      // A rollback takes both back.
+      return [...inForce].find((key) => {
+        const [, what, subject = ''] = /^(build|group)\/(.*)$/s.exec(key) ?? [];
+        return what === 'build' ? isSameBuild(subject, build) : what === 'group' && isOfGroup(subject);
+      });
     },
   };
 }

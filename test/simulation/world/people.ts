@@ -77,7 +77,7 @@ export async function helpOut(
   { operations, process }: Pick<DaemonModel, 'operations' | 'process'>,
 ): Promise<boolean> {
   let spoke = false;
-  const { builds, collectors } = await night.register.holds();
+  const { builds, collectors, groups } = await night.register.holds();
   for (const { build } of builds) {
     spoke = true;
     await letGo(night, operations, build, [`build/${build}`]);
@@ -85,6 +85,10 @@ export async function helpOut(
   for (const { collectorId } of collectors) {
     spoke = true;
     await letGo(night, operations, String(collectorId), [`collector/${collectorId}`]);
+  }
+  for (const { label } of groups) {
+    spoke = true;
+    await letGo(night, operations, label, stratumKeys(night, label));
   }
   for (const of of night.seen.all.values()) {
     const { rollout } = of;
@@ -325,10 +329,11 @@ async function hold(
   of.isDisturbed = true;
   const collector = wanted?.collectorId ?? chances.some([...of.upgrades.keys()]);
   const stratum = chances.some(of.groups.strata)?.label ?? '';
+  const group = someGroup(of, chances);
   const subjects = {
     holdBuild: () => [rollout.plan.targetBuild, [`build/${rollout.plan.targetBuild}`]] as const,
     holdCollector: () => [String(collector ?? ''), [`collector/${collector}`]] as const,
-    holdGroup: () => [someGroup(of, chances), []] as const,
+    holdGroup: () => [group, [`group/${group}`]] as const,
     holdStratum: () => [stratum, stratumKeys(night, stratum)] as const,
   };
   const [subject, keys] = subjects[kind]();
@@ -344,7 +349,7 @@ async function hold(
   if (result?.kind === 'done' || result?.kind === 'unchanged') forbidden();
 }
 
-/** Collectors by what they share; the judge knows by itself who they are. */
+/** Collectors by what they share. */
 function someGroup({ attributes }: SeenRollout, chances: Chances): string {
   const of = () => {
     const column = chances.some(attributes?.columns ?? []);
@@ -360,10 +365,11 @@ async function release(
   chances: Chances,
   of: SeenRollout,
 ): Promise<void> {
-  const { builds, collectors } = await night.register.holds();
+  const { builds, collectors, groups } = await night.register.holds();
   const things = [
     ...builds.map(({ build }) => [build, [`build/${build}`]] as const),
     ...collectors.map(({ collectorId }) => [String(collectorId), [`collector/${collectorId}`]] as const),
+    ...groups.map(({ label }) => [label, stratumKeys(night, label)] as const),
     ...of.rollout.strata.held.map(({ label }) => [label, stratumKeys(night, label)] as const),
   ];
   const thing = chances.some(things);
@@ -389,9 +395,9 @@ async function letGo(
   lifted();
 }
 
-/** A stratum is held in every rollout on its way that has it, and released in those that are over, too. */
+/** A stratum is held in every rollout on its way that has it, and released in those that are over, too. A group has its label. */
 function stratumKeys(night: Night, label: string): readonly string[] {
-  const ids: string[] = [];
+  const ids: string[] = [`group/${label}`];
   for (const [id, of] of night.seen.all) {
     const planned = of.rollout.endedAt === null ? of.groups.strata : [];
     const labels = [...planned, ...of.rollout.strata.held];

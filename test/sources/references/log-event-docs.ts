@@ -66,6 +66,14 @@ export const noteDocs = {
     when: 'An operator released a collector.',
     example: { subject: '7', by: 'ann', at, reason: '' },
   },
+  'group.held': {
+    when: 'An operator held a group of collectors, over all policies.',
+    example: { subject: 'fields.rack=r7', by: 'ann', at, reason: 'its switch is replaced' },
+  },
+  'group.released': {
+    when: 'An operator released a group of collectors.',
+    example: { subject: 'fields.rack=r7', by: 'ann', at, reason: '' },
+  },
   'config.reloaded': {
     when: 'The config was read again. The reason lists what changed.',
     example: { by: 'ann', at, reason: 'production: concurrency 50 → 20' },

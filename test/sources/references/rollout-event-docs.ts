@@ -244,6 +244,14 @@ export const auditEventDocs = {
     example: { subject: '7', reason: 'disk replacement' },
   },
   'collector.released': { when: 'An operator released a collector.', example: { subject: '7', reason: '' } },
+  'group.held': {
+    when: 'An operator held a group of collectors, over all policies.',
+    example: { subject: 'fields.rack=r7', reason: 'its switch is replaced' },
+  },
+  'group.released': {
+    when: 'An operator released a group.',
+    example: { subject: 'fields.rack=r7', reason: '' },
+  },
   'stratum.held': {
     when: 'An operator held a stratum or a group.',
     example: { subject: `${stratum} of ${rollout}`, reason: 'an incident' },

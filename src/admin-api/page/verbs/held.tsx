@@ -17,8 +17,11 @@ const strataOpenMax = 3;
 /** Everything that is held until an operator releases it. */
 export function HeldThings() {
   if (holds.value === undefined) return null;
-  const { builds, collectors, strata } = holds.value;
-  if (builds.length + collectors.length + strata.length === 0) return null;
+  const { builds, collectors, groups } = holds.value;
+  // A group that is held over all rollouts is one row.
+  const labels = new Set(groups.map(({ label }) => label));
+  const strata = holds.value.strata.filter(({ label }) => !labels.has(label));
+  if (builds.length + collectors.length + groups.length + strata.length === 0) return null;
   const more = collectors.length - heldMax;
   const strataRows = strata.map((each) => (
     <HeldRow
@@ -37,6 +40,14 @@ export function HeldThings() {
             key={`build ${each.build}`}
             what={`build ${each.build}`}
             subject={each.build}
+            held={each}
+          />
+        ))}
+        {groups.map((each) => (
+          <HeldRow
+            key={`group ${each.label}`}
+            what={`group ${each.label}`}
+            subject={each.label}
             held={each}
           />
         ))}

@@ -29,6 +29,7 @@ async function setUp() {
     course: { strata: [label, hostile].map((each) => ({ label: each, ...figures })) },
     held: {
       builds: [{ build: '19.455-2', ...since }],
+      groups: [],
       collectors: [
         { collectorId: 7, name: 'web-7', ...since },
         { collectorId: 8, ...since },

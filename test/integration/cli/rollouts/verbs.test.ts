@@ -47,7 +47,7 @@ async function setUpWith(
     upgrades: given.upgrades ?? [
       anEndedOne('failed', { reason: because(reason), failureClass: 'permanent' }, failed),
     ],
-    held: { builds: [{ build, ...since }], collectors: [], strata: [] },
+    held: { builds: [{ build, ...since }], collectors: [], groups: [], strata: [] },
     holdResults: {
       [build]: { kind: 'done', subject: { kind: 'build', build } },
       '19.455-22': {

@@ -25,8 +25,11 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
     register = make();
   });
 
-  it('holds builds and collectors until they are released, and keeps the first request', async () => {
-    expect(await register.holds()).toEqual({ builds: [], collectors: [] });
+  it('holds builds, collectors and groups until they are released, and keeps the first request', async () => {
+    expect(await register.holds()).toEqual({ builds: [], collectors: [], groups: [] });
+    const group = { label: 'osName=AIX', attributes: [{ key: 'osName', value: 'AIX' }], ...word };
+    expect(await register.holdGroup(group)).toBe('held');
+    expect(await register.holdGroup({ ...group, by: 'bob' })).toBe('unchanged');
     expect(await register.holdBuild({ build, ...word })).toBe('held');
     expect(await register.holdBuild({ build, ...word, by: 'bob' })).toBe('unchanged');
     expect(await register.holdBuild({ build, ...word })).toBe('unchanged');
@@ -39,7 +42,11 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
         { build, ...word },
       ],
       collectors: [{ collectorId: 7, ...word }],
+      groups: [group],
     });
+    expect(await register.releaseGroup('osName=AIX')).toBe('released');
+    expect(await register.releaseGroup('osName=AIX')).toBe('unchanged');
+    expect((await register.holds()).groups).toEqual([]);
     expect(await register.releaseBuild(build)).toBe('released');
     expect(await register.releaseBuild(build)).toBe('unchanged');
     expect(await register.releaseCollector(7)).toBe('released');
@@ -124,8 +131,12 @@ describe('the fleet register in Redis', () => {
     expect(await holdsSent()).toEqual([1, true]);
     await commands.del(...(await commands.keys(`${keyPrefix}:{fleet}:holds*`)));
     expect(await holdsSent()).toEqual([0, false]);
-    const lost = { builds: [], collectors: [{ collectorId: 7, ...word }], takenIds: [] };
-    await makeRedisStoreInstance({ commands, keyPrefix }).putBack({ instance: 'second', ...lost });
+    const holds = { builds: [], collectors: [{ collectorId: 7, ...word }], groups: [] };
+    await makeRedisStoreInstance({ commands, keyPrefix }).putBack({
+      instance: 'second',
+      holds,
+      takenIds: [],
+    });
     expect(await holdsSent()).toEqual([1, true]);
   });
 

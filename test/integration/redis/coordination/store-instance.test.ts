@@ -7,9 +7,14 @@ import { aRedisRegister, aRedisStore } from '../../../support/redis/redis-adapte
 
 const redis = useRedis();
 const word = { by: 'ann', reason: 'never touch', at: startedAt };
-const lost = {
+const group = { label: 'fields.rack=r7', attributes: [{ key: 'fields.rack', value: 'r7' }], ...word };
+const holds = {
   builds: [{ build: '19.1-1', ...word }],
   collectors: [{ collectorId: 7, ...word }],
+  groups: [group],
+};
+const lost = {
+  holds,
   takenIds: ['production-20260302-4', 'staging-20260301-1'],
 };
 
@@ -41,13 +46,17 @@ describe.each([
     await make().putBack({ instance, ...lost });
     expect(await register.holds()).toEqual({
       builds: [{ build: '19.1-1', ...word, by: 'bob' }],
-      collectors: lost.collectors,
+      collectors: holds.collectors,
+      groups: [group],
     });
     expect(await store.nextRolloutNumber('production', '20260302')).toBe(5);
     expect(await store.nextRolloutNumber('staging', '20260302')).toBe(1);
     await register.releaseCollector(7);
     // Another daemon, which knew one more, comes late.
-    const more = { ...lost, collectors: [...lost.collectors, { collectorId: 8, ...word }] };
+    const more = {
+      ...lost,
+      holds: { ...holds, collectors: [...holds.collectors, { collectorId: 8, ...word }] },
+    };
     await make().putBack({ instance, ...more, takenIds: ['production-20260302-2'] });
     expect((await register.holds()).collectors.map(({ collectorId }) => collectorId)).toEqual([8]);
     expect(await store.nextRolloutNumber('production', '20260302')).toBe(5);

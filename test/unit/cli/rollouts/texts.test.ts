@@ -55,7 +55,18 @@ describe('what is held', () => {
         { collectorId: 7, ...word, reason: '' },
         { collectorId: 8, name: 'web-8', ...word },
       ],
+      groups: [
+        {
+          label: 'osName=AIX',
+          attributes: [{ key: 'osName', value: 'AIX' }],
+          by: 'alice',
+          reason: '',
+          at: startedAt,
+        },
+      ],
       strata: [
+        // It is in the row of its group.
+        { ...stratum, label: 'osName=AIX' },
         { ...stratum, label: `Linux ${clearScreen}` },
         { ...stratum, label: 'Windows', rolloutId: 'production-0', isEnded: true },
         { ...stratum, label: 'AIX', rolloutId: 'production-0', isEnded: true },
@@ -66,13 +77,16 @@ describe('what is held', () => {
       `build 19.455-2   by alice, since ${since}: broken disk`,
       `collector 7   by alice, since ${since}`,
       `collector 8 web-8   by alice, since ${since}: broken disk`,
+      `group osName=AIX   by alice, since ${since}`,
       `stratum Linux \\u001b[2J of production (production-1)   by alice, since ${since}: broken disk`,
       'stratum Windows and 1 more of production-0, which has ended',
     ]);
   });
 
   it('is nothing', () => {
-    expect(renderHolds({ builds: [], collectors: [], strata: [] }, startedAt)).toBe('nothing is held');
+    expect(renderHolds({ builds: [], collectors: [], groups: [], strata: [] }, startedAt)).toBe(
+      'nothing is held',
+    );
   });
 });
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../../../src/base/steps.ts';
 import {
   holdSubjects,
   listHolds,
@@ -7,8 +8,10 @@ import {
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import { holdNoteText, unknownSubjectText } from '../../../../src/rollout/messages/hold-command-notes.ts';
+import { tabulateAttributes } from '../../../../src/rollout/model/attributes.ts';
 import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
+  aCollector,
   anUpgrade,
   aPolicy,
   aRollout,
@@ -156,6 +159,49 @@ describe('a stratum', () => {
     });
     expect(await strata()).toEqual([]);
     expect(await house.now()).toMatchObject({ state: 'aborted', endedAt: t, strata: { held: [] } });
+  });
+});
+
+describe('a group of collectors by what they share', () => {
+  const label = 'osName=Linux';
+  const attributes = [{ key: 'osName', value: 'Linux' }];
+  const group = { kind: 'group', label, attributes };
+  const groupsHeld = async () => (await listHolds(house.parts)).groups.map((each) => each.label);
+
+  it('is held before there is a rollout, and released by the same text', async () => {
+    expect(await holdOf('osName = Linux')).toMatchObject({
+      ...{ kind: 'done', subject: group },
+      note: { kind: 'noRollout' },
+    });
+    expect(await holdOf(label)).toMatchObject({ kind: 'unchanged' });
+    expect(await groupsHeld()).toEqual([label]);
+    expect(await releaseOf(label)).toMatchObject({ kind: 'done', subject: group });
+    expect(await groupsHeld()).toEqual([]);
+    expect(await releaseOf(label)).toMatchObject({ kind: 'unknown' });
+    expect((await house.register.readAudit(5)).map(({ event }) => event)).toEqual([
+      'group.released',
+      'group.held',
+    ]);
+  });
+
+  it('is held in running rollouts, and stays held when they have ended (P4)', async () => {
+    const rollout = aRollout();
+    const table = tabulateAttributes([aCollector({ id: 100, osName: 'Linux' })]);
+    const upgrades = [anUpgrade({ state: 'pending' }, { collectorId: 100 })];
+    const frozen = { rollout, upgrades, groups, events: [], attributes: runAtOnce(table) };
+    await house.store.freeze(frozen);
+    expect(await holdOf(label)).toMatchObject({ kind: 'done', subject: group });
+    expect((await house.now()).strata.held).toMatchObject([{ label, attributes, unmoved: true }]);
+    await save(house.store, await house.now(), { state: 'succeeded', endedAt: t });
+    expect(await groupsHeld()).toEqual([label]);
+    expect(await releaseOf(label)).toMatchObject({ kind: 'done' });
+    expect((await house.now()).strata.held).toEqual([]);
+  });
+
+  it('that no collector of a running rollout belongs to is refused, as a mistyped one', async () => {
+    await begin();
+    expect(await holdOf('osName=Linuks')).toMatchObject({ kind: 'unknown', why: { kind: 'sharedByNone' } });
+    expect(await groupsHeld()).toEqual([]);
   });
 });
 

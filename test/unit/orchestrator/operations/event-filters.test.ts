@@ -30,8 +30,8 @@ it('events are filtered by the verb as an operator types it', () => {
 });
 
 it.each([
-  ['hold', ['build.held', 'collector.held', 'stratum.held']],
-  ['release', ['build.released', 'collector.released', 'stratum.released']],
+  ['hold', ['build.held', 'collector.held', 'group.held', 'stratum.held']],
+  ['release', ['build.released', 'collector.released', 'group.released', 'stratum.released']],
   ['reload', ['config.reloaded']],
   ['start', ['rollout.started']],
   ['pause', ['rollout.paused']],
@@ -63,6 +63,7 @@ it.each([
 it.each([
   ['build.held', '19.455-2'],
   ['collector.held', '7'],
+  ['group.held', 'fields.rack=r7'],
   ['config.reloaded', 'config'],
 ] as const)('an entry %s of %s belongs to no policy', (event, subject) => {
   const entry = { at: startedAt, event, subject, by: 'ann', reason: 'lunch' };

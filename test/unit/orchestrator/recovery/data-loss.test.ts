@@ -35,7 +35,7 @@ function aWorld() {
     identify: async () => id,
     putBack: async (lost) => {
       back.push(lost);
-      for (const hold of lost.collectors) await register.holdCollector(hold);
+      for (const hold of lost.holds.collectors) await register.holdCollector(hold);
     },
   };
   const loseHolds = (another: string) => {
@@ -112,7 +112,9 @@ describe('the memory of a daemon', () => {
     expect(second).not.toBe(first);
     expect(await memory.check()).toBe(second);
     const takenIds = ['production-20260302-3'];
-    expect(world.back).toEqual([{ instance: 'second', builds: [], collectors: [held], takenIds }]);
+    expect(world.back).toEqual([
+      { instance: 'second', holds: { builds: [], collectors: [held], groups: [] }, takenIds },
+    ]);
     expect(world.notes).toEqual([{ event: 'redis.emptied', reason: expect.any(String) }]);
     expect(world.words()).toContain('active rollouts: production-20260302-3 (running)');
     expect(world.words()).toContain('held again: collector 7');
@@ -193,7 +195,9 @@ describe('the memory of a daemon', () => {
     expect(lostText(memory, 'production', targetBuild)).toContain('was paused: by alice: wait');
     expect(memory.stoppedRollout('staging', targetBuild)).toBeUndefined();
     const takenIds = ['production-20260302-3', 'staging-20260302-2'];
-    expect(world.back).toEqual([{ instance: 'first', builds: [], collectors: [], takenIds }]);
+    expect(world.back).toEqual([
+      { instance: 'first', holds: { builds: [], collectors: [], groups: [] }, takenIds },
+    ]);
     expect(world.notes).toHaveLength(1);
     expect(world.words()).toContain('active rollouts: production-20260302-3 (paused)');
     expect(world.words()).not.toContain('staging');

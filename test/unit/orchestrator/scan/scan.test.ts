@@ -41,6 +41,21 @@ describe('a scan', () => {
     expect(read).toEqual([1, 2]);
   });
 
+  it('leaves out the collectors of a held group, also after the rollout in which it was held (P4, P5)', async () => {
+    const systems = (id: number) => ({ osName: id > 3 ? 'AIX' : 'Linux' });
+    const { register, scan, now } = await aScanner({ fleet: serving(() => aFleet(10, systems)) });
+    const attributes = [{ key: 'osName', value: 'AIX' }];
+    await register.holdGroup({
+      label: 'osName=AIX',
+      attributes,
+      by: 'ann',
+      reason: 'no',
+      at: startedAt - 600_000,
+    });
+    expect(await scan()).toMatchObject({ kind: 'started', planned: 3 });
+    expect((await now()).plan.leftOut).toMatchObject([{ kind: 'held', count: 7 }]);
+  });
+
   it('is stored for all daemons with its time, its outcome, the last success and the next scan', async () => {
     const nextScanAt = startedAt + 15 * minute;
     const { policies, scan, clock, heal } = await aScanner({ fleet: wrongKey }, [nextScanAt]);

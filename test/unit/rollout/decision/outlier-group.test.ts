@@ -33,6 +33,22 @@ function view(given: { shared?: SharedAttribute; held?: readonly HeldStratum[]; 
   return given.shared === undefined ? of : { ...of, sharedAttribute: given.shared };
 }
 
+describe('a group that was held while the plan was made', () => {
+  const missed = { label, attributes, by: 'ann', reason: 'a switch', at: startedAt };
+
+  it('is held in the rollout before anything starts (P4)', () => {
+    const { actions } = decide({ ...view({}), missedGroups: [missed] }, now);
+    const held = {
+      label,
+      attributes,
+      unmoved: true,
+      by: 'ann',
+      reason: { kind: 'asked', words: 'a switch' },
+    };
+    expect(actions).toMatchObject([{ do: 'setBrake' }, { do: 'save', change: { kind: 'groupHeld', held } }]);
+  });
+});
+
 const alarmOf = (of: RolloutView) => raiseAlarm(assess(of));
 
 describe('a group whose shared attributes explain the failures', () => {
