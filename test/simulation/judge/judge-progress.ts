@@ -33,6 +33,8 @@ interface EffortLimit {
   /** For the leader's own looks, and what a verb or a scan asks. */
   readonly base: number;
   readonly byOpenUpgrade: number;
+  /** For each further rollout that is open: it is looked at each second, too. */
+  readonly byFurtherRollout?: number;
   /** For the lists of the fleet that are read within it, by their pages. */
   readonly byPage?: number;
 }
@@ -41,8 +43,8 @@ interface EffortLimit {
 const readingsOfList = 3;
 
 const effortLimits: readonly EffortLimit[] = [
-  { kind: 'calls', windowMs: minuteMs, base: 600, byOpenUpgrade: 40 },
-  // A look of the leader each second makes about four.
+  // The leader and the notices look each second, with about four calls for each rollout.
+  { kind: 'calls', windowMs: minuteMs, base: 600, byOpenUpgrade: 40, byFurtherRollout: 240 },
   { kind: 'calls', windowMs: hourMs, base: 30_000, byOpenUpgrade: 1_600 },
   // With six scans, each of two lists: lost data brings five more.
   { kind: 'requests', windowMs: minuteMs, base: 280, byOpenUpgrade: 10, byPage: 6 * 2 * readingsOfList },
@@ -84,12 +86,15 @@ export function makeProgressJudge({
     most.set(what, Math.max(most.get(what) ?? 0, count / max));
     verdicts.check('progress', count <= max, count <= max ? '' : words());
   };
-  const windows = effortLimits.map((limit) => ({ limit, began: now(), count: 0, open: 0 }));
-  const countOpen = (): number => {
-    let open = 0;
-    for (const { rollout, upgrades } of seen.all.values())
-      if (rollout.endedAt === null) open += upgrades.size;
-    return open;
+  const windows = effortLimits.map((limit) => ({ limit, began: now(), count: 0, open: 0, rollouts: 0 }));
+  const countOpen = () => {
+    let [open, rollouts] = [0, 0];
+    for (const { rollout, upgrades } of seen.all.values()) {
+      if (rollout.endedAt !== null) continue;
+      open += upgrades.size;
+      rollouts += 1;
+    }
+    return { open, rollouts };
   };
   return {
     most,
@@ -122,18 +127,25 @@ export function makeProgressJudge({
           window.began = now();
           window.count = 0;
           window.open = 0;
+          window.rollouts = 0;
         }
         window.count += 1;
         // Those that end within it count, and those of a rollout that is lost.
-        if (window.count % countEvery === 1) window.open = Math.max(window.open, countOpen());
+        if (window.count % countEvery === 1) {
+          const opened = countOpen();
+          window.open = Math.max(window.open, opened.open);
+          window.rollouts = Math.max(window.rollouts, opened.rollouts);
+        }
         // Most windows stay below what they may have without any upgrade.
         if (window.count <= limit.base / 4) continue;
-        const { count, open } = window;
+        const { count, open, rollouts } = window;
+        const further = (limit.byFurtherRollout ?? 0) * Math.max(0, rollouts - 1);
         const minutes = limit.windowMs / minuteMs;
         judge(`${kind} in ${minutes} min`, {
           count,
-          max: limit.base + limit.byOpenUpgrade * open + (limit.byPage ?? 0) * pages(),
-          words: () => `${count} ${kind} in ${minutes} minutes for ${open} open upgrades`,
+          max: limit.base + limit.byOpenUpgrade * open + (limit.byPage ?? 0) * pages() + further,
+          words: () =>
+            `${count} ${kind} in ${minutes} minutes for ${open} open upgrades in ${rollouts} rollouts`,
         });
       }
     },
