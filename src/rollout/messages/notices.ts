@@ -1,7 +1,7 @@
 import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { IncidentDetails, Notice, NoticeFigures } from '../model/notice.ts';
-import { counted, starterText, stateText } from './sentences.ts';
+import { counted, sentence, starterText, stateText } from './sentences.ts';
 import { sharedAttributeText } from './stop-causes.ts';
 
 /** How urgent a message is: `bad` and `late` are for a person to check. The names are those of the page's colours. */
@@ -31,7 +31,7 @@ export function noticeText(notice: Notice): NoticeText {
   const subject = figures?.kind === 'rollback' ? `rollback of ${policy}` : policy;
   const { title, cause } =
     notice.phase === 'over'
-      ? { title: overText(notice.details), cause: firstMessageText(notice) }
+      ? { title: `${overText(notice.details)}${endingText(notice)}`, cause: overCauseText(notice) }
       : titleAndCause(notice);
   const shared = figures?.shared === undefined ? '' : sharedAttributeText(figures.shared);
   const others = figures?.otherFailures ?? 0;
@@ -52,7 +52,7 @@ export function noticeText(notice: Notice): NoticeText {
 }
 
 function toneOf(notice: Notice): NoticeTone {
-  if (notice.phase === 'over') return 'good';
+  if (notice.phase === 'over') return notice.ending === undefined ? 'good' : 'late';
   const { details } = notice;
   switch (details.event) {
     case 'held':
@@ -75,8 +75,19 @@ function toneOf(notice: Notice): NoticeTone {
   }
 }
 
+type OverNotice = Extract<Notice, { readonly phase: 'over' }>;
+
+function endingText({ ending }: OverNotice): string {
+  return ending === undefined ? '' : `, but ${stateText(ending.state)}`;
+}
+
+function overCauseText(notice: OverNotice): string {
+  const why = notice.ending?.reason ?? '';
+  return [why === '' ? '' : sentence(why), firstMessageText(notice)].filter((text) => text !== '').join(' ');
+}
+
 /** Names the message that opened the incident, because a chat shows the two apart. */
-function firstMessageText(notice: Extract<Notice, { readonly phase: 'over' }>): string {
+function firstMessageText(notice: OverNotice): string {
   const { raisedAt, details, at } = notice;
   if (raisedAt === undefined) return '';
   return `About "${titleAndCause({ at, details }).title}" of ${utcMinute(raisedAt)}.`;

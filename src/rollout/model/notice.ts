@@ -95,5 +95,11 @@ export type Notice = {
   | { readonly phase: 'once'; readonly details: OnceDetails }
   | { readonly phase: 'raised'; readonly details: IncidentDetails }
   /** `raisedAt`: when the incident was announced; absent in a record of an older version. */
-  | { readonly phase: 'over'; readonly details: IncidentDetails; readonly raisedAt?: EpochMs }
+  | {
+      readonly phase: 'over';
+      readonly details: IncidentDetails;
+      readonly raisedAt?: EpochMs;
+      /** How the rollout ends, where that ended the incident; absent where it continues. */
+      readonly ending?: { readonly state: RolloutState; readonly reason: string };
+    }
 );

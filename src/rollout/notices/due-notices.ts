@@ -86,7 +86,8 @@ export function dueOfRollout(
     );
   for (const name of passed.filter((each) => !before.passed.includes(each)))
     notices.push(once(`passed/${name}`, { event: 'wavePassed', wave: name, next: waveAfter(status, name) }));
-  for (const over of without(before.open, open)) notices.push({ ...facts, ...overNotice(over) });
+  for (const over of without(before.open, open))
+    notices.push({ ...facts, ...overNotice(over), ...endingOf(status) });
   for (const raised of without(open, before.open)) notices.push(raise(raised));
   if (endedAt !== null && before.endedAt !== endedAt) {
     const { state, reason } = status;
@@ -98,6 +99,12 @@ export function dueOfRollout(
     notices,
     announced: { started: true, passed, open: keep(before.open, open), endedAt, progress },
   };
+}
+
+/** What ends an incident without solving it: an abort, or a rollback. */
+function endingOf({ state, reason }: RolloutStatus) {
+  const endsEarly = state === 'rollingBack' || state === 'rolledBack' || state === 'aborted';
+  return endsEarly ? ({ ending: { state, reason } } as const) : {};
 }
 
 /** The part that closes an incident. */

@@ -49,6 +49,32 @@ const approval = aRolloutStatus({
   verbs: ['approve', 'abort'],
 });
 
+describe('the end of a hold', () => {
+  const overOf = (next: Parameters<typeof aRolloutStatus>[0]) => {
+    const at = { now: startedAt, since: startedAt, gracePeriodMs };
+    const { announced } = dueOfRollout(undefined, held, at);
+    const { notices } = dueOfRollout(announced, aRolloutStatus(next), { ...at, now: startedAt + minute });
+    const [over] = notices.filter(({ phase }) => phase === 'over').map(noticeText);
+    return over;
+  };
+
+  it.each([
+    ['rollingBack', 'rolling back'],
+    ['aborted', 'aborted'],
+  ] as const)('by a person who ends the rollout is no good news: %s', (state, words) => {
+    const endedAt = state === 'aborted' ? startedAt : null;
+    expect(overOf({ state, reason: 'by alice: bad build', endedAt })).toMatchObject({
+      tone: 'late',
+      title: `production: no longer held, but ${words}`,
+      cause: expect.stringMatching(/^By alice: bad build\. About "held" of /),
+    });
+  });
+
+  it('by `resume` is good news', () => {
+    expect(overOf({})).toMatchObject({ tone: 'good', title: 'production: no longer held' });
+  });
+});
+
 describe('the notifications of a rollout', () => {
   const passed = [aWaveStatus({ state: 'passed' })];
   const [start, end] = [['started'], ['finished']];
