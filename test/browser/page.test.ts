@@ -305,6 +305,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.goto(`${url}/#/`);
     await page.getByRole('button', { name: 'start production' }).click();
     await page.getByText('Plan 7f3a: 12 collectors to 19.455-2').waitFor();
+    await page.getByText('production-20260302-1 to this build was aborted: by alice: CHG-9.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'start production' }).click();
     // With the answer the page goes to what was started.
     await page.waitForURL(/#\/rollouts\//);

@@ -95,6 +95,15 @@ const StartPreview = namedObject('StartPreview', 'What `start` would start now.'
   planned: z.number().int().min(0).describe('Collectors of the plan.'),
   waves: rowsOf({ name: z.string(), size: z.number().int().min(0) }),
   leftOut: listOf(ShownLeftOut).describe('Collectors that the plan leaves out, by reason.'),
+  earlier: z
+    .object({
+      rollout: z.string(),
+      state: z.enum(['aborted', 'rolledBack']),
+      reason: z.string(),
+      at: Instant,
+    })
+    .nullable()
+    .describe('The last rollout of the policy to this build, if it was given up.'),
   approval: z.boolean().describe('The plan then waits for `approve`.'),
   window: z
     .object({ isOpen: z.boolean(), until: Instant.nullable(), reason: z.string() })

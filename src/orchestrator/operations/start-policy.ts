@@ -1,3 +1,4 @@
+import { isSameBuild } from '../../base/build-version.ts';
 import { notInConfig } from '../../base/names.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { StartPreview } from '../../contract/admin/policies.ts';
@@ -7,6 +8,7 @@ import { assessCalendar } from '../../rollout/calendar/calendar.ts';
 import { closedText } from '../../rollout/messages/blockers.ts';
 import { showLeftOut } from '../../rollout/messages/exclusions.ts';
 import { otherPlanText } from '../../rollout/messages/plans.ts';
+import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
 import { type ScanResult, scanText } from '../../rollout/messages/scans.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -46,7 +48,8 @@ export function makeStartPolicy(parts: StartPolicyParts): {
       if (policy === undefined) return unknownPolicy(name, rollouts());
       const found = await previewRollout(parts, policy);
       if (found.kind !== 'ready') return notStarted(found);
-      return { kind: 'planned', preview: previewOf(policy, found.plan, clock.now()) };
+      const earlier = await findEarlier(parts, policy.name, found.plan.targetBuild);
+      return { kind: 'planned', preview: { ...previewOf(policy, found.plan, clock.now()), earlier } };
     },
     start: async ({ policy: name, ...request }) => {
       const policy = rollouts().find((each) => each.name === name);
@@ -67,7 +70,26 @@ export function makeStartPolicy(parts: StartPolicyParts): {
   };
 }
 
-function previewOf(policy: Policy, plan: Plan, now: EpochMs): StartPreview {
+// Months of nights, in one read.
+const pastMax = 20;
+
+/** The last rollout of the policy to this build, if somebody or a breach gave it up. */
+async function findEarlier(
+  { store }: Pick<StartPolicyParts, 'store'>,
+  policy: string,
+  targetBuild: string,
+): Promise<StartPreview['earlier']> {
+  const past = await store.pageRollouts([policy], { limit: pastMax });
+  const last = past?.rollouts.find(
+    ({ kind, plan }) => kind === 'upgrade' && isSameBuild(plan.targetBuild, targetBuild),
+  );
+  if (last === undefined || last.endedAt === null) return null;
+  const { id: rollout, state, reason, endedAt: at } = last;
+  if (state !== 'aborted' && state !== 'rolledBack') return null;
+  return { rollout, state, reason: rolloutReasonText(reason), at };
+}
+
+function previewOf(policy: Policy, plan: Plan, now: EpochMs): Omit<StartPreview, 'earlier'> {
   const waves = plan.waves.map(({ name, members }) => ({ name, size: members.length }));
   return {
     policy: policy.name,

@@ -1,7 +1,8 @@
 import { someNames } from '../../base/names.ts';
 import { showCount } from '../../base/singular-or-plural.ts';
+import type { StartPreview } from '../../contract/admin/policies.ts';
 import type { PlanDrift } from '../model/rollout.ts';
-import { counted } from './sentences.ts';
+import { counted, stateText } from './sentences.ts';
 
 /** `plan 7f3a: 12 collectors to 19.455-2 (canary 3, rest 9)`. */
 export function planText(plan: {
@@ -13,6 +14,11 @@ export function planText(plan: {
   const { planHash, planned, targetBuild, waves } = plan;
   const sizes = waves.map(({ name, size }) => `${name} ${showCount(size)}`).join(', ');
   return `plan ${planHash}: ${counted(planned, 'collector')} to ${targetBuild} (${sizes})`;
+}
+
+/** That the policy was at this build before, and gave it up: `web-20261121-1 to this build was aborted: by alice`. */
+export function earlierText({ rollout, state, reason }: NonNullable<StartPreview['earlier']>): string {
+  return `${rollout} to this build was ${stateText(state)}${reason === '' ? '' : `: ${reason}`}`;
 }
 
 /** How a plan has changed since it was shown: `2 joined (web-1, web-2), 1 left (db-3)`. */

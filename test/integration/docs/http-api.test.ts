@@ -45,6 +45,7 @@ const preview: StartPreview = {
   ...{ policy: 'production', targetBuild: '19.536-4', planHash: '', approval: false, planned: 2 },
   waves: [],
   leftOut: [],
+  earlier: null,
   window: { isOpen: true, until: null, reason: '' },
 };
 

@@ -14,6 +14,10 @@ export const pageClock = { now: Date.now };
 const preview: StartPreview = {
   ...{ policy: 'production', planHash: '7f3a', targetBuild: '19.455-2', planned: 12, approval: false },
   waves: [{ name: 'rest', size: 12 }],
+  earlier: {
+    ...{ rollout: 'production-20260302-1', state: 'aborted', reason: 'by alice: CHG-9' },
+    at: Date.UTC(2026, 2, 2),
+  },
   leftOut: [{ kind: 'excluded', reason: 'runs on a Mac', count: 3 }],
   window: { isOpen: true, until: null, reason: '' },
 };

@@ -1,13 +1,15 @@
 import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { showCount, singularOrPlural } from '../../../base/singular-or-plural.ts';
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/config-texts.ts';
-import { planText } from '../../../rollout/messages/plans.ts';
+import { earlierText, planText } from '../../../rollout/messages/plans.ts';
 import { counted, sentence } from '../../../rollout/messages/sentences.ts';
 import { AccountName, isOfChosenAccount } from '../parts/account.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { type AnswerOf, callDaemon, type Policies } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
+import { Linked } from '../parts/linked.tsx';
 import { policies } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
@@ -105,10 +107,15 @@ function askStart(policy: string): void {
   });
 }
 
-function planLines(preview: AnswerOf<'previewStart'>): readonly (string | null)[] {
-  const { leftOut, window, approval } = preview;
+function planLines(preview: AnswerOf<'previewStart'>): ReadonlyArray<ComponentChildren> {
+  const { leftOut, earlier, window, approval } = preview;
   return [
     sentence(planText(preview)),
+    earlier === null ? null : (
+      <b>
+        <Linked text={`${earlierText(earlier)}.`} />
+      </b>
+    ),
     ...leftOut.map(({ reason, count }) => `${showCount(count)} left out: ${reason}.`),
     window.isOpen ? null : `Nothing starts before the window opens: ${window.reason}.`,
     approval ? 'The plan then waits for your approval.' : 'Upgrades start immediately.',

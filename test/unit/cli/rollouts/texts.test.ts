@@ -157,6 +157,7 @@ describe('the rollout that a start would begin', () => {
       { kind: 'newer', reason: 'runs a newer build, and downgrades are not allowed', count: 14 },
       { kind: 'notAlive', reason: 'not alive', count: 63 },
     ],
+    earlier: null,
     approval: true,
     window: { isOpen: true, until: null, reason: '' },
   } as const satisfies StartPreview;
@@ -169,6 +170,15 @@ describe('the rollout that a start would begin', () => {
       '          · not alive: 63',
       'approval  the plan then waits for `upwave approve`',
     ]);
+  });
+
+  it('shows that the policy gave this build up before', () => {
+    const reason = 'by alice: CHG-9 back now';
+    const earlier = { rollout: 'production-20260302-1', state: 'rolledBack', reason, at: startedAt } as const;
+    const [, line] = renderPreview({ ...preview, earlier }, startedAt).split('\n');
+    expect(line).toBe(
+      `earlier   ${showInstant(startedAt, startedAt)}, production-20260302-1 to this build was rolled back: ${reason}`,
+    );
   });
 
   it('has one line for each fact without a terminal', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { makeStartPolicy } from '../../../../src/orchestrator/operations/start-policy.ts';
 import { aFleet, targetBuild } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
-import { aHouse, serving } from '../../../support/house.ts';
+import { aHouse, save, serving } from '../../../support/house.ts';
 
 const policy = 'production';
 
@@ -33,6 +33,20 @@ describe('a start by an operator (P15)', () => {
     expect(await store.readEvents(rollout?.id ?? '', { limit: 1 })).toMatchObject([
       { event: 'rollout.planned', by: 'ann', reason: expect.stringMatching(/; now$/) },
     ]);
+  });
+
+  it('is shown with the rollout to the same build that was given up before', async () => {
+    const { preview, begin, store } = await setUp();
+    const shown = await preview();
+    expect(shown.earlier).toBeNull();
+    await begin(shown.planHash);
+    const [rollout] = await store.listRollouts([policy]);
+    if (rollout === undefined) throw new Error('no rollout');
+    const reason = { kind: 'asked', by: 'ann', words: 'CHG-9' } as const;
+    await save(store, rollout, { state: 'aborted', endedAt: rollout.createdAt, reason });
+    expect((await preview()).earlier).toMatchObject({
+      ...{ rollout: rollout.id, state: 'aborted', reason: expect.stringContaining('CHG-9') },
+    });
   });
 
   it('is refused when the plan has changed, and names the present plan', async () => {
