@@ -39,7 +39,15 @@ describe.skipIf(!hasBrowser)('the palette and the keys of the page', () => {
 
     await page.keyboard.press('Control+k');
     await page.keyboard.type('web-7');
+    await expect
+      .poll(async () => (await choices(page)).slice(0, 2))
+      .toEqual(['show collector web-7', 'search web-7 in collectors of edge-20261122-1']);
     await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toContain('#/rollouts/edge-20261122-1/collectors?match=web-7');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('web-7');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url()).toContain('#/collectors/web-7');
   });

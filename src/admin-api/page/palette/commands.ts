@@ -11,6 +11,7 @@ export interface Command {
 }
 
 const shownMax = 12;
+const rolloutsMax = 6;
 
 /** The commands that contain all typed words, the likeliest first. */
 export function commandsFor(typed: string): readonly Command[] {
@@ -20,7 +21,13 @@ export function commandsFor(typed: string): readonly Command[] {
   );
   const name = typed.trim();
   const search: readonly Command[] =
-    name === '' ? [] : [go(`show collector ${name}`, linkTo.collector(name))];
+    name === ''
+      ? []
+      : [
+          go(`show collector ${name}`, linkTo.collector(name)),
+          // What is no command may be a part of a name.
+          ...(found.length > 0 ? [] : rollouts.value.slice(0, rolloutsMax).map(searchIn(name))),
+        ];
   return [...found.slice(0, shownMax - search.length), ...search];
 }
 
@@ -49,6 +56,10 @@ function go(words: string, link: string): Command {
       location.hash = link;
     },
   };
+}
+
+function searchIn(name: string): (rollout: (typeof rollouts.value)[number]) => Command {
+  return ({ id }) => go(`search ${name} in collectors of ${id}`, linkTo.collectors(id, { match: name }));
 }
 
 /** Each opens the dialog of its verb. */
