@@ -83,7 +83,7 @@ function askRegister(world: SmallWorld, { name, args }: Call): Done {
     case 'holdsOf':
       return { world, value: [] };
     case 'holds':
-      return { world, value: { builds: world.buildHolds, collectors: [] } };
+      return { world, value: { builds: world.buildHolds, collectors: [], groups: [] } };
     case 'holdBuild': {
       const [hold] = args as readonly [BuildHold];
       if (world.buildHolds.some(({ build }) => build === hold.build)) return { world, value: 'unchanged' };

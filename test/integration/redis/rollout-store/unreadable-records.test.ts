@@ -389,7 +389,7 @@ describe('a running rollout with an unreadable record of its own', () => {
     expect((await operations.listRollouts()).map((each) => each.id)).toEqual([id]);
     expect(await operations.readEvents(id, 9)).toEqual([]);
     expect((await operations.listUpgrades(id, { offset: 0, limit: 9 }))?.length).toBe(4);
-    expect(await operations.listHolds()).toEqual({ builds: [], collectors: [], strata: [] });
+    expect(await operations.listHolds()).toEqual({ builds: [], collectors: [], groups: [], strata: [] });
     expect(await operations.explain('3')).toMatchObject({
       explanations: [{ rollout: id, wave: 'rest', reason: expect.stringContaining('is unreadable') }],
     });
@@ -512,16 +512,19 @@ describe('an unreadable hold', () => {
     const good = { collectorId: 7, by: 'ann', reason: 'noisy', at: startedAt };
     await house.register.holdCollector(good);
     const key = `${house.keyPrefix}:{fleet}:holds`;
-    await house.commands.hset(key, { 'collector:8': '{', 'build:19.1-1': 'x', 'collector:who': '{' });
+    const broken = { 'collector:8': '{', 'build:19.1-1': 'x', 'collector:who': '{', 'group:osName=AIX': '{' };
+    await house.commands.hset(key, broken);
     const unknown = { by: 'unknown', reason: 'its record is unreadable', at: 0 };
     expect(await house.register.holds()).toEqual({
       builds: [{ build: '19.1-1', ...unknown }],
       collectors: [{ collectorId: 8, ...unknown }, good],
+      groups: [{ label: 'osName=AIX', attributes: [{ key: 'osName', value: 'AIX' }], ...unknown }],
     });
     expect(house.reported.toSorted()).toEqual([
       'the hold of build 19.1-1',
       'the hold of collector 8',
       'the hold of collector who',
+      'the hold of group osName=AIX',
     ]);
     expect(await house.register.releaseCollector(8)).toBe('released');
   });
