@@ -97,8 +97,15 @@ async function findGroup(
 ): Promise<Found> {
   const label = formatAttributes(attributes);
   const subjects: HeldSubject[] = [];
-  for (const { id, unreadable } of rollouts) {
-    const table = unreadable === undefined ? await store.loadAttributes(id) : undefined;
+  for (const { id, unreadable, strata } of rollouts) {
+    if (unreadable !== undefined) continue;
+    // A group that was held before is a stratum like any other.
+    const planned = await store.loadGroups(id);
+    if (findStratum([...(planned?.strata ?? []), ...strata.held], label).kind === 'found') {
+      subjects.push({ kind: 'stratum', label, rolloutId: id });
+      continue;
+    }
+    const table = await store.loadAttributes(id);
     if (table !== undefined && membersWith(table, attributes).length > 0)
       subjects.push({ kind: 'stratum', label, rolloutId: id, attributes });
   }

@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import { type EpochMs, earliest } from '../../base/time.ts';
+import type { GroupHold } from '../../contract/admin/holds.ts';
 import type { HeldFor } from '../../contract/admin/rollout-status.ts';
 import type { BuildHold } from '../../contract/admin/status-parts.ts';
 import { isForeign } from '../model/account.ts';
@@ -8,6 +9,7 @@ import {
   implausibleHoldAfterMs,
   isImplausibleTooLong,
 } from '../model/assess-inventory.ts';
+import { indexOfStratum } from '../model/plan-groups.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import type { HoldCause } from '../model/stop-cause.ts';
 import { hasExcessAcknowledged } from './acknowledged-failures.ts';
@@ -19,6 +21,7 @@ import { allOverAt, decideForeign } from './foreign-rollout.ts';
 import { implausibleBlocker, rollbackContinuesAt } from './implausible-inventory.ts';
 import { findUnmoved, heldGroup } from './outlier-group.ts';
 import { raiseAlarm } from './raise-alarm.ts';
+import type { RolloutChange } from './rollout-facts.ts';
 import { decideWave } from './wave-progress.ts';
 
 /**
@@ -59,6 +62,16 @@ export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
   return { ...decision, blockers: [...decision.blockers, { ...unreadable, until: null }] };
 }
 
+/** A group that was held before is a stratum like any other. */
+function holdMissed(missed: GroupHold, { groups }: RolloutView): RolloutChange {
+  const { label, by, at, reason: words } = missed;
+  const reason = { kind: 'asked', by, words } as const;
+  const stratum = indexOfStratum(groups.strata, label);
+  return stratum < 0
+    ? { kind: 'groupHeld', held: heldGroup(missed, reason) }
+    : { kind: 'strataHeld', strata: [{ stratum, label, reason, by, at }] };
+}
+
 type UnreadableCause = Extract<HoldCause, { kind: 'recordsUnreadable' }>;
 
 function unreadableCause({ unreadableRecords }: RolloutView): UnreadableCause | undefined {
@@ -96,9 +109,7 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
   if (cause !== undefined) return stop({ do: 'hold', cause }, now);
   const [missed] = view.missedGroups ?? [];
   if (missed !== undefined) {
-    const { by, reason: words } = missed;
-    const held = heldGroup(missed, { kind: 'asked', by, words });
-    const save: Action = { do: 'save', change: { kind: 'groupHeld', held } };
+    const save: Action = { do: 'save', change: holdMissed(missed, view) };
     return { actions: [...setBrake(view), save, ...deliver], blockers: [], wakeAt: now };
   }
   const unmoved = findUnmoved(view);

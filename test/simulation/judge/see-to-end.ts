@@ -8,6 +8,7 @@ import { endWhatCannot, helpOut } from '../world/people.ts';
 const helpsMax = 60;
 
 const minuteMs = 60_000;
+const ownEndMs = 10 * minuteMs;
 const dayMs = 86_400_000;
 
 /**
@@ -37,7 +38,11 @@ export async function seeToEnd(
     const before = standing(night);
     if (before === '') return;
     const spoke = await finish(inVain < 2 ? helpOut(night, daemon) : endWhatCannot(night, daemon));
-    if (!spoke) break;
+    if (!spoke) {
+      // What was aborted last ends without further help.
+      await scheduler.run(scheduler.now() + ownEndMs, () => standing(night) === '');
+      break;
+    }
     // What was just said has still to be heard.
     await scheduler.run(scheduler.now() + minuteMs, () => false);
     if (!(await rest())) return;

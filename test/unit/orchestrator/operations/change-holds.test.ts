@@ -198,6 +198,16 @@ describe('a group of collectors by what they share', () => {
     expect((await house.now()).strata.held).toEqual([]);
   });
 
+  it('is held as the stratum that it became in a rollout, where it was held and released before (P4)', async () => {
+    const moved = someGroups({
+      strata: ['Linux / amd64', label].map((each) => ({ label: each, sizes: [5] })),
+    });
+    await freeze(house.store, aRollout(), [], moved);
+    expect(await holdOf(label)).toMatchObject({ kind: 'done', subject: group });
+    expect((await house.now()).strata.held).toMatchObject([{ stratum: 1, label }]);
+    expect((await house.now()).strata.held[0]?.unmoved).toBeUndefined();
+  });
+
   it('that no collector of a running rollout belongs to is refused, as a mistyped one', async () => {
     await begin();
     expect(await holdOf('osName=Linuks')).toMatchObject({ kind: 'unknown', why: { kind: 'sharedByNone' } });

@@ -47,6 +47,18 @@ describe('a group that was held while the plan was made', () => {
     };
     expect(actions).toMatchObject([{ do: 'setBrake' }, { do: 'save', change: { kind: 'groupHeld', held } }]);
   });
+
+  it('is held as the stratum that it became, where it was held and released before', () => {
+    const of = view({});
+    const [first = { label, sizes: [1] }] = of.groups.strata;
+    const groups = { ...of.groups, strata: [first, { ...first, label }] };
+    const { actions } = decide({ ...of, groups, missedGroups: [missed] }, now);
+    const strata = [{ stratum: 1, label, by: 'ann', reason: { kind: 'asked', words: 'a switch' } }];
+    expect(actions).toMatchObject([
+      { do: 'setBrake' },
+      { do: 'save', change: { kind: 'strataHeld', strata } },
+    ]);
+  });
 });
 
 const alarmOf = (of: RolloutView) => raiseAlarm(assess(of));
