@@ -35,8 +35,15 @@ function commandText(command: Command, words: readonly string[]): string {
   ].join('\n');
 }
 
-function optionText({ flags, description }: Option): string {
-  return `- \`${flags}\`: ${description.replaceAll(/<(\w[\w-]*)>/g, '`<$1>`')}`;
+function optionText({ flags, description, argChoices, defaultValue }: Option): string {
+  const facts = [
+    ...(argChoices === undefined ? [] : [argChoices.map((choice) => `\`${choice}\``).join(', ')]),
+    ...(typeof defaultValue === 'number' || typeof defaultValue === 'string'
+      ? [`default \`${defaultValue}\``]
+      : []),
+  ];
+  const more = facts.length === 0 || /default[: ]/.test(description) ? '' : ` (${facts.join('; ')})`;
+  return `- \`${flags}\`: ${description.replaceAll(/<(\w[\w-]*)>/g, '`<$1>`')}${more}`;
 }
 
 function sentence(text: string): string {
