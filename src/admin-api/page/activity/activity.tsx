@@ -1,6 +1,6 @@
 import { counted } from '../../../rollout/messages/sentences.ts';
 import { policyOfAudit } from '../../../rollout/model/rollout-id.ts';
-import { isOfChosenAccount } from '../parts/account.tsx';
+import { chosenAccount, isOfChosenAccount } from '../parts/account.tsx';
 import { type AuditEntry, callDaemon } from '../parts/call.ts';
 import { Choice } from '../parts/choice.tsx';
 import { policies } from '../parts/live.ts';
@@ -38,7 +38,7 @@ export function Activity({ filter }: { readonly filter: ActivityFilter }) {
         ) : value === undefined ? (
           'loading …'
         ) : (
-          foundIn(shown, value)
+          foundIn(shown, { read: value, isFiltered: isFiltered || chosenAccount.value !== '' })
         )}
       </p>
       <table class="activity">
@@ -74,8 +74,11 @@ function isOfAccount(entry: AuditEntry): boolean {
   return known === undefined || isOfChosenAccount(known);
 }
 
-function foundIn(shown: readonly AuditEntry[], read: readonly AuditEntry[]): string {
-  if (read.length === 0) return 'Nobody did such a thing.';
+function foundIn(
+  shown: readonly AuditEntry[],
+  { read, isFiltered }: { readonly read: readonly AuditEntry[]; readonly isFiltered: boolean },
+): string {
+  if (shown.length === 0) return isFiltered ? 'No action matches.' : 'Nobody has done anything yet.';
   const found = counted(shown.length, 'action');
   return read.length < entriesMax ? found : `${found}, the newest`;
 }

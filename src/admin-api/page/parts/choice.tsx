@@ -5,7 +5,7 @@ interface ChoiceProps {
   readonly choose: (value: string) => void;
 }
 
-/** One filter of several values. An empty value: any. */
+/** A filter by one of several values. An empty value is any of them. */
 export function Choice({ label, value, options, choose }: ChoiceProps) {
   return (
     <label>

@@ -158,7 +158,7 @@ describe.concurrent('`config check`', () => {
     ]);
   });
 
-  it('reads no files with secrets where it is told so', async (test) => {
+  it('reads no files with secrets with --no-secrets', async (test) => {
     const { accessKey: _key, ...others } = service;
     const elsewhere = { ...others, accessKeyFile: '/run/credentials/upwave.service/access-key' };
     const notify = [{ slack: { urlFile: '/run/credentials/upwave.service/slack-url' } }];
