@@ -17,7 +17,10 @@ const marksKeptMs = 600_000;
 // Longer than any daemon is suspended before it repeats the entry.
 const oncesKeptMs = 30 * 86_400_000;
 
-/** `holds`, a hash: `build:<build>`, `collector:<id>` or `group:<label>` → the hold. `holdsMark`, a string: another one after each change. */
+/**
+ * `holds`, a hash: `build:<build>`, `collector:<id>` or `group:<label>` → the hold. `holdsMark`, a string: another one after
+ * each change.
+ */
 export function holdsKeysOf(keyPrefix: string) {
   return { holds: `${keyPrefix}:{fleet}:holds`, holdsMark: `${keyPrefix}:{fleet}:holdsMark` };
 }
@@ -150,9 +153,10 @@ function decodeHolds(broken: BrokenRecords, entries: readonly HoldField[]): Hold
       builds.push(hold ?? { build: subject, ...unknownAttribution });
     } else if (kind === 'group') {
       const hold = broken.read(() => decodeRecord(groupHold, what, text));
-      // Its name has its attributes.
-      const attributes = parseAttributes(subject) ?? [];
-      groups.push(hold ?? { label: subject, attributes, ...unknownAttribution });
+      // Its name has its attributes. A group without any would be the whole fleet.
+      const attributes = parseAttributes(subject);
+      if (hold !== undefined) groups.push(hold);
+      else if (attributes !== undefined) groups.push({ label: subject, attributes, ...unknownAttribution });
     } else {
       const hold = broken.read(() => decodeRecord(collectorHold, what, text));
       const collectorId = Number(subject);

@@ -512,7 +512,13 @@ describe('an unreadable hold', () => {
     const good = { collectorId: 7, by: 'ann', reason: 'noisy', at: startedAt };
     await house.register.holdCollector(good);
     const key = `${house.keyPrefix}:{fleet}:holds`;
-    const broken = { 'collector:8': '{', 'build:19.1-1': 'x', 'collector:who': '{', 'group:osName=AIX': '{' };
+    const broken = {
+      'collector:8': '{',
+      'build:19.1-1': 'x',
+      'collector:who': '{',
+      'group:osName=AIX': '{',
+      'group:who': '{',
+    };
     await house.commands.hset(key, broken);
     const unknown = { by: 'unknown', reason: 'its record is unreadable', at: 0 };
     expect(await house.register.holds()).toEqual({
@@ -525,6 +531,7 @@ describe('an unreadable hold', () => {
       'the hold of collector 8',
       'the hold of collector who',
       'the hold of group osName=AIX',
+      'the hold of group who',
     ]);
     expect(await house.register.releaseCollector(8)).toBe('released');
   });
