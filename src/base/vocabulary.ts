@@ -152,6 +152,7 @@ export const stratumReasonKinds = ['outlier', 'asked'] as const;
 export const leftBehindKinds = [
   'unknown',
   'notListed',
+  'notSeen',
   'buildNotOffered',
   'claimed',
   'held',

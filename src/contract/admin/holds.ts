@@ -40,6 +40,9 @@ const HoldNote = z
       .object({ kind: z.literal('stratumEmpty'), nearest })
       .describe('No planned collector belongs to the stratum. Late joiners would be held.'),
     z
+      .object({ kind: z.literal('groupEmpty'), nearest })
+      .describe('No collector of a running rollout belongs to the group. Later plans leave the group out.'),
+    z
       .object({ kind: z.literal('noRollout') })
       .describe('No rollout is running. Later plans leave the group out.'),
     z.object({ kind: z.literal('rolloutEnded') }).describe('The rollout that held the stratum has ended.'),

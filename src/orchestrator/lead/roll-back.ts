@@ -59,15 +59,19 @@ export async function beginRollback(
     return rest(parts, rollout.id, signal);
   }
   const { collectors } = found;
-  const runsIt = [...upgraded.values()].filter(({ identity: { collectorId, toBuild } }) =>
-    isSameBuild(collectors.get(collectorId)?.build ?? '', toBuild),
+  const groups = groupBy(upgraded.values(), ({ identity: { collectorId, toBuild } }) =>
+    needOf(collectors.get(collectorId), toBuild),
   );
-  const parted = await divideUpgraded(parts, runsIt, {
+  const parted = await divideUpgraded(parts, groups.get('runsIt') ?? [], {
     policy: rollout.policy.name,
     builds: builds.value,
   });
   const { toRollBack } = parted;
-  const left = [...parted.left, ...found.left];
+  const left = [
+    ...parted.left,
+    ...leftBehind({ kind: 'notSeen' }, groups.get('notSeen') ?? []),
+    ...found.left,
+  ];
   if (toRollBack.length === 0) {
     await endWithNobody(parts, rollout, left);
     return 'done';
@@ -100,6 +104,13 @@ export async function beginRollback(
   parts.sink.report(event);
   parts.wakeUps.wake();
   return 'done';
+}
+
+/** Whether a collector must go back. One that is alive on another build need not. */
+function needOf(collector: FleetCollector | undefined, toBuild: string): 'runsIt' | 'notSeen' | undefined {
+  if (collector === undefined) return undefined;
+  if (isSameBuild(collector.build, toBuild)) return 'runsIt';
+  return collector.alive ? undefined : 'notSeen';
 }
 
 async function endWithNobody(

@@ -3,6 +3,7 @@ import { nearestTexts, parseCollectorId } from '../../base/names.ts';
 import type { HeldSubject, HoldNote } from '../../contract/admin/holds.ts';
 import {
   type Attribute,
+  attributesNear,
   formatAttributes,
   membersWith,
   parseAttributes,
@@ -97,6 +98,7 @@ async function findGroup(
 ): Promise<Found> {
   const label = formatAttributes(attributes);
   const subjects: HeldSubject[] = [];
+  const near: string[] = [];
   for (const { id, unreadable, strata } of rollouts) {
     if (unreadable !== undefined) continue;
     // A group that was held before is a stratum like any other.
@@ -106,14 +108,17 @@ async function findGroup(
       continue;
     }
     const table = await store.loadAttributes(id);
-    if (table !== undefined && membersWith(table, attributes).length > 0)
+    if (table === undefined) continue;
+    if (membersWith(table, attributes).length > 0)
       subjects.push({ kind: 'stratum', label, rolloutId: id, attributes });
+    else near.push(...attributesNear(table, attributes).map((each) => formatAttributes([each])));
   }
   const group: HeldSubject = { kind: 'group', label, attributes };
   if (subjects.length > 0) return { kind: 'found', subjects: [group, ...subjects] };
   // Without a rollout, nobody knows yet who shares it.
   if (rollouts.length === 0) return { kind: 'found', subjects: [group], note: { kind: 'noRollout' } };
-  return { kind: 'unknown', why: { kind: 'sharedByNone', label } };
+  const nearest = nearestTexts(label, near, nearestMax);
+  return { kind: 'found', subjects: [group], note: { kind: 'groupEmpty', nearest } };
 }
 
 /** A rollout with an unreadable record: it starts nothing, and cannot store a hold. */

@@ -164,8 +164,9 @@ function areFew(
   outliers: readonly StratumTally[],
 ): boolean {
   const { strata } = view.groups;
-  const held = view.rollout.strata.held;
   const sizes = strata.map((each) => sumOf(each.sizes, (size) => size));
+  // A group may be held here before it has a collector.
+  const held = view.rollout.strata.held.filter(({ stratum }) => (sizes[stratum] ?? 0) > 0);
   const members = sumOf([...outliers, ...held], ({ stratum }) => sizes[stratum] ?? 0);
   const planned = sumOf(sizes, (size) => size);
   const tried = tallies.filter((each) => each.tried > 0).length + held.length;

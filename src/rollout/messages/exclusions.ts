@@ -67,6 +67,7 @@ export function showLeftBehind({ why, count, some }: LeftBehind): ShownLeftBehin
 export const leftBehindText = makeText<LeftBehindReason, LeftBehindKind>({
   unknown: () => 'the service no longer knows them (404)',
   notListed: () => 'the inventory lacks them',
+  notSeen: () => 'they never showed the new build and are not alive, so what they run is unknown',
   buildNotOffered: () => 'the service no longer offers the build they had',
   claimed: () => 'they are in another rollout',
   held: () => 'an operator holds them',

@@ -9,6 +9,8 @@ export const holdNoteText = makeText<HoldNote>({
     `the service did not offer this build at the last scan (${new Date(seenAt).toISOString()})${didYouMean(nearest)}`,
   collectorUnknown: () => 'the service has no installed collector with this id',
   stratumEmpty: ({ nearest }) => `no collector of the plan belongs to this stratum${didYouMean(nearest)}`,
+  groupEmpty: ({ nearest }) =>
+    `no collector of a running rollout belongs to this group; later plans leave out its collectors${didYouMean(nearest)}`,
   noRollout: () => 'no rollout is running; later plans leave out its collectors',
   rolloutEnded: () => 'the rollout has ended; the next one plans its collectors',
 });
@@ -22,8 +24,6 @@ export function didYouMean(nearest: readonly string[]): string {
 export type UnknownSubject =
   /** `nearest`: known names that are close to it. */
   | { readonly kind: 'unknown'; readonly subject: string; readonly nearest: readonly string[] }
-  /** An attribute, such as `fields.rack=r9`. */
-  | { readonly kind: 'sharedByNone'; readonly label: string }
   /** The stratum belongs to a rollout with an unreadable record. */
   | {
       readonly kind: 'unreadableRollout';
@@ -35,7 +35,6 @@ export type UnknownSubject =
 export const unknownSubjectText = makeText<UnknownSubject>({
   unknown: ({ subject, nearest }) =>
     `${subject} is not a build, a stratum of a current rollout, or an installed collector${didYouMean(nearest)}`,
-  sharedByNone: ({ label }) => `no collector of a running rollout has ${label}`,
   unreadableRollout: ({ label, rolloutId, record }) =>
     `stratum ${label} belongs to ${rolloutId}: ${unreadableText(record)}`,
 });

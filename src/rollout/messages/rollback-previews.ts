@@ -21,7 +21,11 @@ export function rollbackFacts(preview: RollbackPreview): readonly Fact[] {
     [
       'uncertain',
       unconfirmed > 0
-        ? `${counted(unconfirmed, 'of them never showed the build; it goes', 'of them never showed the build; they go')} back only after showing it`
+        ? counted(
+            unconfirmed,
+            'of them never showed the build; it goes back only if it does',
+            'of them never showed the build; they go back only if they do',
+          )
         : '',
     ],
     ...leftBehind.map((left): Fact => ['stays', leftBehindLine(left)]),

@@ -197,6 +197,24 @@ export function membersWith(table: AttributeTable, attributes: readonly Attribut
   return table.ids.filter((_id, row) => tests.every((test) => test(row)));
 }
 
+// More values, such as host names, would take long to compare.
+const valuesNearMax = 1_000;
+
+/** Attributes of a table that share the key or the value with one of these, for a hint about a typo. */
+export function attributesNear(
+  { columns }: AttributeTable,
+  attributes: readonly Attribute[],
+): readonly Attribute[] {
+  return attributes.flatMap((wanted) =>
+    columns.flatMap(({ key, values }) =>
+      values
+        .slice(0, valuesNearMax)
+        .filter((value) => key === wanted.key || value === wanted.value)
+        .map((value) => ({ key, value })),
+    ),
+  );
+}
+
 /** Whether a collector has all of these attributes. */
 export function hasAttributes(collector: FleetCollector, attributes: readonly Attribute[]): boolean {
   return attributes.every(({ key, value }) => matchesValue(attributeOf(collector, key), value));

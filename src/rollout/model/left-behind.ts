@@ -7,6 +7,8 @@ export type LeftBehindReason =
   /** The service does not know the collector (404). */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'notListed' }
+  /** The collector never showed the new build, and is not alive: it may run it. */
+  | { readonly kind: 'notSeen' }
   /** Its previous build is no longer offered. */
   | { readonly kind: 'buildNotOffered' }
   /** The collector is in another rollout. */

@@ -101,12 +101,16 @@ describe('collectors that are held by a shared attribute', () => {
     expect((await pending()).toSorted((a, b) => a - b)).toEqual([...rackOne, 61]);
   });
 
-  it('are refused with a reason when no collector of a running rollout has the attribute', async () => {
-    const { parts } = await begin();
-    expect(await holdSubjects(parts, { subject: 'fields.rack=r9', ...by })).toEqual({
-      kind: 'unknown',
-      why: { kind: 'sharedByNone', label: 'fields.rack=r9' },
+  it('are held with a note, and with what is near, when no collector of a running rollout belongs to them', async () => {
+    const { parts, store, lead, pending } = await begin();
+    expect(await holdSubjects(parts, { subject: 'fields.rac=r1', ...by })).toMatchObject({
+      kind: 'done',
+      subject: { kind: 'group' },
+      note: { kind: 'groupEmpty', nearest: ['fields.rack=r1'] },
     });
+    await lead();
+    expect(await pending()).toEqual([]);
+    expect((await store.loadRollout(id))?.strata.held).toMatchObject([{ label: 'fields.rac=r1' }]);
   });
 
   it('are held by the daemon when the attribute explains the failures', async () => {

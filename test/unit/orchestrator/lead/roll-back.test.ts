@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { beginRollback } from '../../../../src/orchestrator/lead/roll-back.ts';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
+import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
 import { aCollector, aRollout, aView, oldBuild, startedAt, targetBuild } from '../../../support/builders.ts';
 import { aHouse, answering, freeze, offering, over, upgradesLike } from '../../../support/house.ts';
 
@@ -9,17 +10,24 @@ interface RollingBack {
   /** Which of them the inventory lists. */
   readonly listed?: (id: number) => boolean;
   readonly byId?: FleetService['findCollector'];
+  /** What the inventory shows of them, if not an upgraded one that is alive. */
+  readonly shown?: (id: number) => Partial<FleetCollector>;
 }
 
 /** One whose collectors run the build, of which the service lists some; the others are asked for by their id. */
-async function aRollingBackOne({ size = 20, listed = () => true, byId }: RollingBack) {
+async function aRollingBackOne({
+  size = 20,
+  listed = () => true,
+  byId,
+  shown: shownOf = () => ({}),
+}: RollingBack) {
   const rollout = aRollout({
     state: 'rollingBack',
     inventory: { baseline: { at: startedAt, size, missing: 0 } },
   });
   const upgrades = upgradesLike(size, over('succeeded'));
   const collectors = upgrades.map(({ identity: { collectorId: id } }) =>
-    aCollector({ id, build: targetBuild }),
+    aCollector({ id, build: targetBuild, ...shownOf(id) }),
   );
   const { parts, store, clock, notes, now } = await aHouse({
     rollout,
@@ -111,6 +119,17 @@ describe('the start of a rollback', () => {
     expect(await begin()).toBe('done');
     expect(await planned()).toHaveLength(18);
     expect((await now()).rollback.leftBehind).toMatchObject([{ why: { kind: 'unknown' }, count: 2 }]);
+  });
+
+  it('leaves behind those that never showed the build and are not alive, and says so', async () => {
+    const shown = (id: number) => ({
+      ...(id <= 5 ? { build: oldBuild } : {}),
+      ...(id <= 3 ? { alive: false } : {}),
+    });
+    const { begin, planned, now } = await aRollingBackOne({ shown });
+    expect(await begin()).toBe('done');
+    expect(await planned()).toHaveLength(15);
+    expect((await now()).rollback.leftBehind).toMatchObject([{ why: { kind: 'notSeen' }, count: 3 }]);
   });
 
   it('waits while one collector gives no answer', async () => {

@@ -208,10 +208,11 @@ describe('a group of collectors by what they share', () => {
     expect((await house.now()).strata.held[0]?.unmoved).toBeUndefined();
   });
 
-  it('that no collector of a running rollout belongs to is refused, as a mistyped one', async () => {
+  it('that no collector of a running rollout belongs to is held for later plans, with a note', async () => {
     await begin();
-    expect(await holdOf('osName=Linuks')).toMatchObject({ kind: 'unknown', why: { kind: 'sharedByNone' } });
-    expect(await groupsHeld()).toEqual([]);
+    const note = { kind: 'groupEmpty', nearest: [] };
+    expect(await holdOf('osName=Linuks')).toMatchObject({ kind: 'done', note });
+    expect(await groupsHeld()).toEqual(['osName=Linuks']);
   });
 });
 

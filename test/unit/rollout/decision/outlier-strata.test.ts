@@ -60,6 +60,7 @@ describe('an outlier stratum while all is within bounds', () => {
     ['found with another, as a fifth of the strata tried', [[9, 1], [9, 1], ...well(8, 20)], {}, [0, 1]],
     ['not found as more than a fifth', [[9, 1], [9, 1], ...well(7, 20)], {}, []],
     ['found beside a held one, as a fifth', [[9, 1], [9, 1], ...well(8, 20)], { held: [1] }, [0]],
+    ['found beside a held group without a collector', [[9, 1], ...well(5, 20)], { held: [99] }, [0]],
     ['not found beside a held one, as more', [[9, 1], [9, 1], ...well(7, 20)], { held: [1] }, []],
   ])('is %s', (_when, tried, given, found) => {
     expect(indexes(findOutliers(view(tried, given)))).toEqual(found);
