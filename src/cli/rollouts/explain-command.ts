@@ -2,6 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { AttemptStatus, Explanation, PastUpgrade } from '../../contract/admin/collector-explanation.ts';
 import type { ExplainResult } from '../../orchestrator/operations/operations.ts';
+import { seenText } from '../../rollout/messages/explanations.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
 import { formatAttributes } from '../../rollout/model/attributes.ts';
 import { isEnd } from '../../rollout/model/upgrade.ts';
@@ -30,7 +31,7 @@ type Explained = Omit<Extract<ExplainResult, { kind: 'explained' }>, 'kind'>;
  * @param columns the width of the terminal; absent where the output is no terminal
  */
 export function renderExplanation(
-  { collectorId, collectorName, build, attributes, explanations, history }: Explained,
+  { collectorId, collectorName, build, seen, attributes, explanations, history }: Explained,
   now: EpochMs,
   columns?: number,
 ): string {
@@ -39,6 +40,7 @@ export function renderExplanation(
     fitLines(`  ${label}`, [text], { width: columns, labelColumns });
   return [
     toPrintable(`collector ${collectorId} ${collectorName}   build ${build || 'unknown'}`),
+    ...(seen === null ? [] : [toPrintable(`  ${seenText(seen, (at) => showInstant(at, now))}`)]),
     ...explanations.flatMap((each) => [
       ...line(each.policy, `${placeOf(each)}${why(each, now)}`),
       ...details(each, now).flatMap((text) => line('', text)),

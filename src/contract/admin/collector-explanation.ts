@@ -74,6 +74,13 @@ const Explanation = z.object({
 });
 export type Explanation = z.infer<typeof Explanation>;
 
+const SeenCollector = namedObject('SeenCollector', 'A collector as the service shows it now.', {
+  hostName: z.string(),
+  alive: z.boolean(),
+  lastSeenAt: Instant.nullable().describe('Its last heartbeat; null: none is known.'),
+});
+export type SeenCollector = z.infer<typeof SeenCollector>;
+
 /** Why a collector is not upgraded now, and when it may be, for each policy. */
 export const CollectorExplanation = namedObject(
   'CollectorExplanation',
@@ -82,6 +89,7 @@ export const CollectorExplanation = namedObject(
     collectorId: z.number(),
     collectorName: z.string(),
     build: z.string().describe('The build it runs.'),
+    seen: SeenCollector.nullable().describe('Null: the service gave no answer, or has no such collector.'),
     attributes: rowsOf({ key: z.string(), value: z.string() }).describe(
       'What it may share with others, as when it was planned, or as the service shows it. `hold` takes them as `key=value`.',
     ),

@@ -1,5 +1,5 @@
 import { nearestNames } from '../../base/names.ts';
-import type { Explanation, PastUpgrade } from '../../contract/admin/collector-explanation.ts';
+import type { Explanation, PastUpgrade, SeenCollector } from '../../contract/admin/collector-explanation.ts';
 import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';
 import { type Attribute, attributesOf, hasAttributes } from '../../rollout/model/attributes.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
@@ -65,7 +65,7 @@ export async function explainPlanned(
     progress: { state },
   } = planned;
   const build = state === 'succeeded' ? planned.identity.toBuild : planned.identity.fromBuild;
-  // A planned collector is explained without the service. For a policy that did not plan it, the service is needed.
+  // A planned collector is also explained without an answer of the service.
   return explainFound(parts, { id, name, build, ask: once(() => askForCollector(parts, String(id))) });
 }
 
@@ -93,12 +93,13 @@ interface Asking extends Found {
 }
 
 async function explainFound(parts: ExplainParts, found: Found): Promise<ExplainResult> {
-  const { id, name, build } = found;
+  const { id, name } = found;
   const builds = once(async () => {
     if ((await findLongOutage(parts)) !== undefined) return null;
     const answer = await parts.fleet.listBuilds();
     return answer.ok ? answer.value : null;
   });
+  const answer = found.ask();
   // In parallel, like all reads below, because a person waits for them.
   const byPolicy = await Promise.all(
     parts.rollouts().map(async (policy) => {
@@ -120,15 +121,21 @@ async function explainFound(parts: ExplainParts, found: Found): Promise<ExplainR
     found,
     byPolicy.flatMap(({ records }) => records),
   );
+  const asked = await answer;
   return {
     kind: 'explained',
     collectorId: id,
     collectorName: name,
-    build,
+    build: asked.kind === 'found' ? asked.collector.build : found.build,
+    seen: asked.kind === 'found' ? seenOf(asked.collector) : null,
     attributes,
     explanations,
     history,
   };
+}
+
+function seenOf({ hostName, alive, lastSeenAlive }: FleetCollector): SeenCollector {
+  return { hostName, alive, lastSeenAt: lastSeenAlive ?? null };
 }
 
 /** As when a running rollout planned it, which asks nothing of the service; else as the service shows them. */

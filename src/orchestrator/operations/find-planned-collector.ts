@@ -71,11 +71,14 @@ export type Asked =
   | { readonly kind: 'none' }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
+// A person waits for the answer.
+const answerWithinMs = 5_000;
+
 /** Looks a collector up at the service, unless an outage lasts longer than a person would wait. */
 export async function askForCollector(parts: AskForCollectorParts, idOrName: string): Promise<Asked> {
   const outage = await findLongOutage(parts);
   if (outage !== undefined) return { kind: 'unavailable', reason: unaskedText(outage.reason) };
-  const answer = await parts.fleet.findCollector(idOrName);
+  const answer = await parts.fleet.findCollector(idOrName, AbortSignal.timeout(answerWithinMs));
   // A refusal is an answer: no collector can have this name.
   if (!answer.ok && answer.failure.kind === 'refused') return { kind: 'none' };
   if (!answer.ok) return { kind: 'unavailable', reason: describeFailure(answer.failure) };

@@ -164,12 +164,12 @@ function joinPolicies(statuses: readonly PolicyStatuses[]): PolicyStatuses {
   };
 }
 
-/** Evaluated in order: an account that knows the subject has held it. */
+/** Evaluated in order: an account that knows the subject has held it. Of several, one without a doubt about it. */
 const holdOrder: ReadonlyArray<HoldResult['kind']> = ['done', 'unchanged', 'unavailable', 'unknown'];
 
 function joinHolds(results: readonly HoldResult[]): HoldResult {
   const found = holdOrder.flatMap((kind) => results.filter((result) => result.kind === kind));
-  const [best] = found;
+  const best = found.find(({ kind, ...rest }) => kind === found[0]?.kind && !('note' in rest)) ?? found[0];
   invariant(best !== undefined, 'each account answers');
   return best;
 }

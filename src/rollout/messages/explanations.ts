@@ -1,4 +1,6 @@
+import type { EpochMs } from '../../base/time.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
+import type { SeenCollector } from '../../contract/admin/collector-explanation.ts';
 import type { NoTarget } from '../model/left-out.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import type { SelectionRule } from '../planning/selector.ts';
@@ -53,6 +55,19 @@ export const unplannedText = makeText<UnplannedReason>({
   notAlive: () => leftOutText.notAlive,
   notOffered: () => leftOutText.notOffered,
 });
+
+/** What the service shows of a collector: `host web-1 · alive · last heartbeat 21:05`. */
+export function seenText(
+  { hostName, alive, lastSeenAt }: SeenCollector,
+  instantText: (at: EpochMs) => string,
+): string {
+  const facts = [
+    hostName === '' ? '' : `host ${hostName}`,
+    alive ? 'alive' : 'not alive',
+    lastSeenAt === null ? 'no heartbeat known' : `last heartbeat ${instantText(lastSeenAt)}`,
+  ];
+  return facts.filter((fact) => fact !== '').join(' · ');
+}
 
 function startText(stopped: StoppedRollout, policy: string): string {
   return `${stoppedText(stopped)}; start it with \`upwave start ${policy}\``;

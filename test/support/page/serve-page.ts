@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { AdminApiParts } from '../../../src/admin-api/admin-api.ts';
 import type { StartPreview } from '../../../src/contract/admin/policies.ts';
 import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
+import { startedAt } from '../builders.ts';
 import { ending } from '../ending.ts';
 import { anExplanation, makeFakeOperations } from '../fake-operations.ts';
 import { startFakeAdminApi } from '../start-fake-admin-api.ts';
@@ -39,6 +40,7 @@ export async function servePage(
     explanations: {
       '2': {
         ...{ kind: 'explained', collectorId: 2, collectorName: 'web-2', build: '19.441-2', history: [] },
+        seen: { hostName: 'web-2.example.com', alive: true, lastSeenAt: startedAt },
         attributes: [
           { key: 'osName', value: 'Windows Server 2016' },
           { key: 'fields.rack', value: 'r7' },

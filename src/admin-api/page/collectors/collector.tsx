@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import { formatDuration } from '../../../base/time.ts';
+import { seenText } from '../../../rollout/messages/explanations.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { type AnswerOf, callDaemon } from '../parts/call.ts';
 import { holds } from '../parts/live.ts';
 import { useReading } from '../parts/reading.ts';
 import { linkTo } from '../parts/route.ts';
-import { ByWhom, Time, TimeAfter } from '../parts/time.tsx';
+import { ByWhom, clockText, Time, TimeAfter } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 import { askHold, askRelease } from '../verbs/held.tsx';
 
@@ -29,7 +30,7 @@ export function CollectorView({ collector }: { readonly collector: string }) {
         </p>
       )
     );
-  const { collectorId, collectorName, build, attributes, explanations, history } = story;
+  const { collectorId, collectorName, build, seen, attributes, explanations, history } = story;
   const rollout = explanations.find((each) => each.rollout !== null)?.rollout ?? null;
   const held = holds.value?.collectors.find((each) => each.collectorId === collectorId);
   const again = () => setAsked((before) => before + 1);
@@ -42,6 +43,7 @@ export function CollectorView({ collector }: { readonly collector: string }) {
         </h2>
         <p class="quiet">
           id {collectorId} · runs build <b>{build}</b>
+          {seen === null ? ' · the service does not show it now' : ` · ${seenText(seen, clockText)}`}
         </p>
         <div class="verbs">
           <ActButton

@@ -64,6 +64,7 @@ async function setUpWith(
         kind: 'explained',
         ...failed,
         build: '19.441-2',
+        seen: null,
         attributes: [],
         explanations: [anExplanation({ rollout: running })],
         history: [],

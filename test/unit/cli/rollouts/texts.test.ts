@@ -119,28 +119,32 @@ describe('the explanation of a collector', () => {
     ];
     const attributes = [{ key: 'osName', value: 'Linux' }];
     const at = showInstant(startedAt, startedAt);
-    expect(renderExplanation({ ...about, attributes, explanations, history }, startedAt).split('\n')).toEqual(
-      [
-        'collector 7 web-7   build 19.441-2',
-        `  production  production-20260302-1, wave rest, pending: outside the window, until ${showInstant(until, startedAt)}`,
-        '              to 19.536-4, stratum Linux / amd64',
-        `              attempt 1: task 41, ${at} to ${at}, retrying: no space`,
-        `              attempt 2: no task, ${at}, upgrading`,
-        '  other       other-1, wave rest: withdrawn: held by alice',
-        '  test        not selected',
-        '              to 19.536-4',
-        'attributes',
-        '  osName=Linux',
-        'history',
-        `  production-9  back 19.1-1 → 19.2-2  succeeded ${at}: alive`,
-        '  production-8  19.1-1 → 19.2-2  rolled back',
-      ],
-    );
+    const seen = { hostName: 'h7', alive: false, lastSeenAt: startedAt };
+    const explained = { ...about, seen, attributes, explanations, history };
+    expect(renderExplanation(explained, startedAt).split('\n')).toEqual([
+      'collector 7 web-7   build 19.441-2',
+      `  host h7 · not alive · last heartbeat ${at}`,
+      `  production  production-20260302-1, wave rest, pending: outside the window, until ${showInstant(until, startedAt)}`,
+      '              to 19.536-4, stratum Linux / amd64',
+      `              attempt 1: task 41, ${at} to ${at}, retrying: no space`,
+      `              attempt 2: no task, ${at}, upgrading`,
+      '  other       other-1, wave rest: withdrawn: held by alice',
+      '  test        not selected',
+      '              to 19.536-4',
+      'attributes',
+      '  osName=Linux',
+      'history',
+      `  production-9  back 19.1-1 → 19.2-2  succeeded ${at}: alive`,
+      '  production-8  19.1-1 → 19.2-2  rolled back',
+    ]);
   });
 
   it('lets no foreign text control the terminal', () => {
     const hostile = { ...about, collectorName: `web${clearScreen}`, build: '' };
-    const text = renderExplanation({ ...hostile, attributes: [], explanations: [], history: [] }, startedAt);
+    const text = renderExplanation(
+      { ...hostile, seen: null, attributes: [], explanations: [], history: [] },
+      startedAt,
+    );
     expect(text).toBe('collector 7 web\\u001b[2J   build unknown');
   });
 });

@@ -112,9 +112,11 @@ describe('a collector of a rollout that is rolling back', () => {
     'is explained by the rollback when it %s, and the upgrade before is history',
     async (_what, upgrade, runs) => {
       await rollBack(upgrade);
+      // Without an answer of the service, the build is known from the rollout.
       for (const asked of ['svr-12', '7'])
-        expect(await explain(asked)).toMatchObject({
+        expect(await explain(asked, anApiBudgetStatus(), aFleetService())).toMatchObject({
           build: runs,
+          seen: null,
           explanations: [{ kind: 'planned', rollout: second, state: upgrade.progress.state, target: old }],
           history,
         });
@@ -124,7 +126,7 @@ describe('a collector of a rollout that is rolling back', () => {
   it('is explained by the rollout where the rollback does not take it back', async () => {
     await rollBack(anUpgrade({ state: 'pending' }, { ...back, collectorId: 8, collectorName: 'svr-13' }));
     expect(await explain('7')).toMatchObject({
-      build,
+      build: old,
       explanations: [{ rollout: first, state: 'succeeded' }],
       history: [],
     });
@@ -139,7 +141,7 @@ describe('a collector of an active rollout', () => {
     await keep({}, anUpgrade(progress, { ...identity, tasks }));
     const ofCollector = async () => [{ key: 'fields.rack', value: 'r7' }];
     Object.assign(house.parts.sharedAttributes, { ofCollector });
-    // Nobody asks the service about it.
+    // The service gives no answer.
     expect(await explain('svr-12', anApiBudgetStatus(), aFleetService())).toMatchObject({
       attributes: [{ key: 'fields.rack', value: 'r7' }],
       explanations: [
@@ -152,6 +154,18 @@ describe('a collector of an active rollout', () => {
         },
       ],
       history: [],
+    });
+  });
+});
+
+describe('what the service shows of a collector now', () => {
+  it('is shown beside what the rollout knows of it', async () => {
+    await keep({}, anUpgrade({ state: 'pending' }, identity));
+    const shown = { ...collector, build, hostName: 'h12', alive: false, lastSeenAlive: t - 60_000 };
+    const fleet = aFleetService({ findCollector: answering(shown) });
+    expect(await explain('svr-12', anApiBudgetStatus(), fleet)).toMatchObject({
+      build,
+      seen: { hostName: 'h12', alive: false, lastSeenAt: t - 60_000 },
     });
   });
 });

@@ -63,6 +63,10 @@ describe('the operations of several accounts', () => {
       { holdResults: { '19.536-4': done } },
     );
     expect(await joined.hold({ subject: '19.536-4', ...by })).toBe(done);
+    const doubtful: HoldResult = { ...done, note: { kind: 'groupEmpty', nearest: [] } };
+    const group = 'osName=AIX';
+    const doubting = twoAccounts({ holdResults: { [group]: doubtful } }, { holdResults: { [group]: done } });
+    expect(await doubting.joined.hold({ subject: group, ...by })).toBe(done);
     expect([eu.holdRequests, us.holdRequests].map(({ length }) => length)).toEqual([1, 1]);
     expect(await joined.release({ subject: 'nothing', ...by })).toMatchObject({ kind: 'unknown' });
   });
@@ -73,6 +77,7 @@ describe('the operations of several accounts', () => {
       collectorId: 7,
       collectorName: 'web-7',
       build: '19.441-2',
+      seen: null,
       attributes: [],
       explanations: [anExplanation({ wave })],
       history: [],
@@ -96,6 +101,7 @@ describe('the operations of several accounts', () => {
       collectorId: 7,
       collectorName: 'web-7',
       build: '19.441-2',
+      seen: null,
       attributes: [],
       explanations: [anExplanation({ wave: 'canary' })],
       history: [],
