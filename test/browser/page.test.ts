@@ -101,6 +101,42 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await needOf('taken')).toBe('Its rollback waits. taken-20260302-2 has stopped and needs you.');
   });
 
+  it('says once that a held build stops several rollouts, with the cause at each, and finds one of many policies', async () => {
+    const buildHold = { build: '19.536-4', by: 'daemon', reason: 'edge-20261122-1: 4 failures', at: 0 };
+    const stopped = { state: 'held', headline: { kind: 'held', needsPerson: true }, buildHold } as const;
+    const broke = aRolloutStatus({
+      ...{ id: 'edge-20261122-1', policy: 'edge', ...stopped, reasonKind: 'failures', reason: '4 failures' },
+      counts: countsOf({ failed: 4 }),
+      causes: [
+        {
+          of: 'failed',
+          total: 4,
+          causes: [aCause({ text: 'disk full', count: 3 })],
+          others: { count: 0, causes: 0, unread: 0 },
+        },
+      ],
+    });
+    const waits = ['lab', 'production'].map((policy) =>
+      aRolloutStatus({ id: `${policy}-20261122-1`, policy, ...stopped, reasonKind: 'buildHeld' }),
+    );
+    const others = ['a', 'b', 'c'].map((policy) => aRolloutStatus({ id: `${policy}-20261122-1`, policy }));
+    const page = await open((await servePage([broke, ...waits, ...others])).url);
+    const incident = page.getByRole('region', { name: 'build 19.536-4' });
+    await incident.getByText('which stops 3 rollouts').waitFor();
+    await incident.getByRole('link', { name: 'production' }).waitFor();
+    const row = (policy: string) => page.locator('.policy', { hasText: policy });
+    expect(await page.locator('.policy h3 a').first().textContent()).toBe('edge');
+    await row('production').getByText('see above').waitFor();
+    await row('edge').getByText('3 of 4 failed: disk full').waitFor();
+    expect(await row('edge').getByText('see above').count()).toBe(0);
+    await page.keyboard.press('/');
+    await page.keyboard.type('LAB');
+    await expect.poll(() => page.locator('.policy h3 a').allTextContents()).toEqual(['lab']);
+    await incident.getByRole('button', { name: 'release build 19.536-4 …' }).click();
+    await page.getByRole('dialog').getByText('Also resume 3 rollouts').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
   it('shows a rollout with its waves, gates, causes, strata, plan and events, and escapes every text', async () => {
     const { url } = await servePage(worldRollouts);
     const page = await open(`${url}/#/rollouts/${waiting}`);
@@ -281,7 +317,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const data = { held: { builds: [buildHold], collectors: [], groups: [], strata: [] }, holdResults };
     const { operations, url } = await servePage(rollouts, {}, 1, data);
     const page = await open(url);
-    await page.getByRole('button', { name: `release build ${build}` }).click();
+    await page.getByRole('button', { name: `release build ${build}`, exact: true }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Also resume 2 rollouts: eu-20260302-1, us-20260302-1').check();
     expect(await accessibilityFaults(page)).toEqual([]);

@@ -31,7 +31,7 @@ export function etaText(eta: Eta, showAt: ShowAt): string {
     case 'afterApproval': {
       const words = `${formatDuration(eta.durationMs)} ${figureText(eta)}`;
       if (eta.approvalAt === null) return `after approval: ${words}`;
-      return `approval due ${showAt(eta.approvalAt)}, then ${words}`;
+      return `needs an approval about ${showAt(eta.approvalAt)}, then ${words}`;
     }
     case 'atTheLatest':
       return eta.othersAt === null

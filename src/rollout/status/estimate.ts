@@ -13,6 +13,8 @@ export interface WaveRemainder {
   readonly soakMs: DurationMs;
   /** The longest chain of upgrades that a cap makes run one after the other. */
   readonly chain: number;
+  /** How long until the next of its retries is due; absent without one. */
+  readonly retryWaitMs?: DurationMs;
 }
 
 export interface Estimate {
@@ -65,7 +67,7 @@ export function estimateRemainder(
   const { meanMs } = spread;
   const usualMs = medianOf(spread);
   const { startNeedsMs = policy.upgrade.expectMs } = span;
-  const works = remainders.map(({ upgrades, mayStart, chain, soakMs }) => {
+  const works = remainders.map(({ upgrades, mayStart, chain, soakMs, retryWaitMs }) => {
     if (upgrades === 0) return { mayStart, workMs: 0, soakMs, requests: 0 };
     const slotBoundMs = (upgrades / policy.concurrency) * meanMs;
     const ownRequests = upgrades * requestsPerUpgrade;
@@ -76,7 +78,9 @@ export function estimateRemainder(
     const slowestMs = Math.max(meanMs, Math.min(policy.upgrade.deadlineMs, slowestOf(spread, lastOnes)));
     const { maxAttempts, backoff } = policy.retry;
     const retryMs = maxAttempts > 1 && lastOnes >= retriedOfLast ? backoff.initialMs + meanMs : 0;
-    const workMs = busyMs + slowestMs - meanMs + retryMs;
+    // A retry that is not due yet ends after all others where these are few.
+    const retriedMs = retryWaitMs === undefined ? 0 : retryWaitMs + meanMs;
+    const workMs = Math.max(busyMs + slowestMs - meanMs + retryMs, retriedMs);
     // The fewer run, the more rarely lists are read.
     const readMs = busyMs + (slowestMs - meanMs) / 2;
     return { mayStart, workMs, soakMs, requests: ownRequests + readings.requestsPerMs * readMs };

@@ -118,7 +118,11 @@ function remaindersOf(view: AssessedView, from: EpochMs): readonly WaveRemainder
     const { remaining: upgrades } = assessment;
     const share = upgrades / Math.max(1, wave.size + wave.joined);
     const mayStart = upgrades > countIn(each.summary.counts, isUnderWay);
-    return { upgrades, mayStart, chain: Math.ceil(wave.chain * share), soakMs: remainingSoakMs(each, from) };
+    const isRetrying = each === view.current && each.summary.counts.retrying > 0;
+    const waitMs = isRetrying && view.nextRetryAt !== null ? Math.max(0, view.nextRetryAt - from) : undefined;
+    const soakMs = remainingSoakMs(each, from);
+    const retry = waitMs === undefined ? {} : { retryWaitMs: waitMs };
+    return { upgrades, mayStart, chain: Math.ceil(wave.chain * share), soakMs, ...retry };
   });
 }
 

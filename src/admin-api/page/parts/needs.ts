@@ -10,10 +10,13 @@ export function byNeed(a: Rollout | undefined, b: Rollout | undefined): number {
 }
 
 function rankOf(rollout: Rollout | undefined): number {
-  if (rollout === undefined) return 4;
-  if (rollout.headline.needsPerson) return rollout.headline.kind === 'needsApproval' ? 1 : 0;
-  if (rollout.headline.kind === 'waitsForService' || rollout.headline.kind === 'waitsForInventory') return 2;
-  return rollout.endedAt === null ? 3 : 5;
+  if (rollout === undefined) return 5;
+  const { headline, reasonKind, endedAt } = rollout;
+  if (headline.kind === 'needsApproval' && headline.needsPerson) return 2;
+  // The rollout that broke the build comes before those that its hold stops.
+  if (headline.needsPerson) return reasonKind === 'buildHeld' ? 1 : 0;
+  if (headline.kind === 'waitsForService' || headline.kind === 'waitsForInventory') return 3;
+  return endedAt === null ? 4 : 6;
 }
 
 /** The wave to name: the first that has not passed, else the last. */

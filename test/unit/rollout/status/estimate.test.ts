@@ -44,6 +44,13 @@ describe('the estimate of a rollout', () => {
     expect(lasts([remainder()], { requestsPerSecond: 0.1 })).toBeCloseTo((35 * minute * 4) / 3, -3);
   });
 
+  it('ends after a retry that is not due yet, where the others end before', () => {
+    const few = { upgrades: 3 };
+    expect(lasts([remainder(few)])).toBe(4 * minute);
+    expect(lasts([remainder({ ...few, retryWaitMs: 15 * minute })])).toBe(19 * minute);
+    expect(lasts([remainder({ retryWaitMs: 15 * minute })])).toBe(40 * minute);
+  });
+
   it('has no end in windows that are shorter than an upgrade, and skips those (P7)', () => {
     const nightly = (toMinute: number) => ({
       days: [0, 1, 2, 3, 4, 5, 6],

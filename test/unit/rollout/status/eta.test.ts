@@ -64,12 +64,12 @@ describe('when a rollout ends (P16)', () => {
     expect(eta(open, during({ kind: 'serviceDown', until: now + minute }))).toEqual(unknown('serviceDown'));
   });
 
-  it('is not before the only retry that remains is due', () => {
+  it('is not before the next retry is due, whether others run or not', () => {
     const nextRetryAt = now + 5 * minute;
     const waves = [{ ...canary, counts: { succeeded: 4, retrying: 1 } }];
     const due = at(view({ waves, nextRetryAt: now }));
     expect(at(view({ waves, nextRetryAt })) - due).toBe(5 * minute - minute);
-    expect(at(view({ waves, nextRetryAt, slotsTaken: 1 }))).toBe(due);
+    expect(at(view({ waves, nextRetryAt, slotsTaken: 1 }))).toBe(due + 5 * minute);
   });
 
   it('excludes members of held strata', () => {
@@ -198,7 +198,7 @@ describe('the words of an end', () => {
     [afterApproval, ['after approval: 1m40s (±25s), 24 requests', '1m40s after approval']],
     [
       { ...afterApproval, approvalAt: now + minute },
-      ['approval due HH:01:00, then 1m40s (±25s), 24 requests', '1m40s after a later approval'],
+      ['needs an approval about HH:01:00, then 1m40s (±25s), 24 requests', '1m40s after a later approval'],
     ],
     [
       { kind: 'atTheLatest', at: now + 4 * minute, othersAt: now },

@@ -1,0 +1,49 @@
+import { stateText } from '../../../rollout/messages/sentences.ts';
+import { isOfChosenAccount } from '../parts/account.tsx';
+import type { Policies, Rollout } from '../parts/call.ts';
+import { byNeed } from '../parts/needs.ts';
+
+/** A policy with one of its rollouts, if it has any. */
+export interface PolicyOverview {
+  readonly policy: string;
+  readonly rollout: Rollout | undefined;
+  readonly scan: Policies['policies'][number] | undefined;
+}
+
+/** The running rollouts, else the last of each policy; and the policies without a rollout. */
+export function overviewsOf(all: readonly Rollout[], scans: Policies | undefined): readonly PolicyOverview[] {
+  const scanOf = (policy: string) => scans?.policies.find((each) => each.policy === policy);
+  const names = [
+    ...new Set([...(scans?.policies ?? []).map(({ policy }) => policy), ...all.map(({ policy }) => policy)]),
+  ];
+  const rows = names.flatMap((policy): PolicyOverview[] => {
+    const own = all.filter((rollout) => rollout.policy === policy);
+    const running = own.filter(({ endedAt }) => endedAt === null);
+    const listed = running.length > 0 ? running : own.slice(0, 1);
+    const scan = scanOf(policy);
+    return listed.length === 0
+      ? [{ policy, rollout: undefined, scan }]
+      : listed.map((rollout) => ({ policy, rollout, scan }));
+  });
+  return rows.toSorted((a, b) => byNeed(a.rollout, b.rollout));
+}
+
+/** Whether it belongs to the chosen account, and has the words that a person looks for. */
+export function isWanted({ policy, rollout, scan }: PolicyOverview, words: string): boolean {
+  if (!isOfChosenAccount(rollout ?? scan ?? {})) return false;
+  const facts = [policy, rollout?.id, rollout?.targetBuild, rollout && stateText(rollout.headline.kind)];
+  return facts.some((fact) => fact?.toLowerCase().includes(words.trim().toLowerCase()));
+}
+
+/** Builds whose hold stops at least two of the rollouts. */
+export function sharedHolds(all: readonly PolicyOverview[]): ReadonlyMap<string, readonly Rollout[]> {
+  const stopped = all.flatMap(({ rollout }) =>
+    rollout?.buildHold != null && rollout.headline.needsPerson ? [rollout] : [],
+  );
+  const byBuild = new Map<string, Rollout[]>();
+  for (const rollout of stopped) {
+    const build = rollout.buildHold?.build ?? '';
+    byBuild.set(build, [...(byBuild.get(build) ?? []), rollout]);
+  }
+  return new Map([...byBuild].filter(([, some]) => some.length > 1));
+}

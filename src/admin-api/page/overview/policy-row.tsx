@@ -1,0 +1,128 @@
+import { showCount } from '../../../base/singular-or-plural.ts';
+import { capitalized } from '../../../rollout/messages/sentences.ts';
+import { sharedAttributeText } from '../../../rollout/messages/stop-causes.ts';
+import { formatAttributes } from '../../../rollout/model/attributes.ts';
+import { AccountName } from '../parts/account.tsx';
+import { ActButton } from '../parts/act-button.tsx';
+import type { Rollout } from '../parts/call.ts';
+import { type Deed, DeedNote, RollbackLinks } from '../parts/deeds.tsx';
+import { currentWave, endText } from '../parts/needs.ts';
+import { Bar, failedOf } from '../parts/progress.tsx';
+import { linkTo } from '../parts/route.ts';
+import { Time } from '../parts/time.tsx';
+import { Badge } from '../parts/tones.tsx';
+import { Need } from '../parts/what-to-do.tsx';
+import { askVerb, dueVerb, labelOf } from '../verbs/verb-dialogs.tsx';
+import type { PolicyOverview } from './policy-overviews.ts';
+
+/** @param shared the held build that stops several rollouts, this one among them */
+export function PolicyRow({
+  policy,
+  rollout,
+  scan,
+  deed,
+  shared,
+}: PolicyOverview & { readonly deed: Deed | undefined; readonly shared: string | undefined }) {
+  if (rollout === undefined) {
+    return (
+      <li class="policy">
+        <h3>
+          {policy} <AccountName {...scan} />
+        </h3>
+        <p class="quiet need">
+          No rollout yet.{' '}
+          {scan?.nextScanAt ? (
+            <>
+              Next scan <Time at={scan.nextScanAt} />.
+            </>
+          ) : null}
+        </p>
+      </li>
+    );
+  }
+  const current = currentWave(rollout);
+  const due = dueVerb(rollout);
+  const failed = failedOf(rollout.counts);
+  return (
+    <li class={rollout.headline.needsPerson ? 'policy needs' : 'policy'}>
+      <h3>
+        <a href={linkTo.rollout(rollout.id)}>{policy}</a> <Badge name={rollout.headline.kind} />{' '}
+        <AccountName {...rollout} />
+      </h3>
+      <p class="quiet target">
+        {rollout.kind === 'rollback' ? `back to ${rollout.backTo.join(', ')}` : `→ ${rollout.targetBuild}`}{' '}
+        <RollbackLinks {...rollout} />
+      </p>
+      <div class="progress">
+        <Bar counts={rollout.counts} size={rollout.planned} label={`${policy}: `} />
+        <p class="figures">
+          <b>
+            {showCount(rollout.counts.succeeded)} / {showCount(rollout.planned)}
+          </b>
+          {failed > 0 ? (
+            <a href={linkTo.collectors(rollout.id, { state: 'failed' })}>{showCount(failed)} failed</a>
+          ) : null}
+        </p>
+      </div>
+      <dl class="figures">
+        {current === undefined ? null : (
+          <>
+            <div>
+              <dt>Wave</dt>
+              <dd>
+                {current.wave.name} <span class="quiet">{`${current.number}/${rollout.waves.length}`}</span>
+              </dd>
+            </div>
+            <div>
+              <dt>Failures</dt>
+              <dd class={current.wave.failures > current.wave.failuresAllowed ? 'error' : undefined}>
+                {showCount(current.wave.failures)} of {showCount(current.wave.failuresAllowed)}
+              </dd>
+            </div>
+          </>
+        )}
+        <div>
+          <dt>Done</dt>
+          <dd>{endText(rollout)}</dd>
+        </div>
+      </dl>
+      <div class="needed">
+        {shared === undefined ? (
+          <Need rollout={rollout} />
+        ) : (
+          <p class="need">It is held for build {shared}, see above.</p>
+        )}
+        <FirstCause rollout={rollout} />
+        <DeedNote deed={deed} />
+      </div>
+      {due === undefined ? null : (
+        <div class="verbs">
+          <ActButton class="primary" onClick={() => askVerb(due, rollout)}>
+            {labelOf(due, rollout)}
+          </ActButton>
+        </div>
+      )}
+    </li>
+  );
+}
+
+/** What the failures share, else their most frequent reason. */
+function FirstCause({ rollout }: { readonly rollout: Rollout }) {
+  const { id, causes, sharedAttribute } = rollout;
+  const first = causes.find(({ of }) => of === 'failed')?.causes[0];
+  if (sharedAttribute !== null)
+    return (
+      <p class="quiet small">
+        <a href={linkTo.collectors(id, { attributes: formatAttributes(sharedAttribute.attributes) })}>
+          {capitalized(sharedAttributeText(sharedAttribute))}
+        </a>
+      </p>
+    );
+  if (first === undefined || first.text === '') return null;
+  return (
+    <p class="quiet small">
+      {showCount(first.count)} of {showCount(failedOf(rollout.counts))} failed:{' '}
+      <a href={linkTo.collectors(id, { state: 'failed', cause: first.text })}>{first.text}</a>
+    </p>
+  );
+}

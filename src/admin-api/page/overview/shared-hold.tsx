@@ -1,0 +1,38 @@
+import { counted } from '../../../rollout/messages/sentences.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import type { Rollout } from '../parts/call.ts';
+import { Linked } from '../parts/linked.tsx';
+import { linkTo } from '../parts/route.ts';
+import { ByWhom } from '../parts/time.tsx';
+import { askRelease } from '../verbs/held.tsx';
+
+/** A held build that stops several rollouts: one incident, with its cause and what ends it. */
+export function SharedHold({
+  build,
+  stopped,
+}: {
+  readonly build: string;
+  readonly stopped: readonly Rollout[];
+}) {
+  const held = stopped[0]?.buildHold ?? null;
+  if (held === null) return null;
+  return (
+    <section class="note bad" aria-label={`build ${build}`}>
+      <p>
+        <b>
+          Build {build} is held, which stops {counted(stopped.length, 'rollout')}:
+        </b>{' '}
+        <Linked text={held.reason} /> <ByWhom {...held} />
+      </p>
+      <p class="small">
+        {stopped.map(({ id, policy }, index) => (
+          <span key={id}>
+            {index === 0 ? '' : ', '}
+            <a href={linkTo.rollout(id)}>{policy}</a>
+          </span>
+        ))}
+      </p>
+      <ActButton onClick={() => askRelease(build, `build ${build}`)}>release build {build} …</ActButton>
+    </section>
+  );
+}
