@@ -96,7 +96,7 @@ function sharedHoldOf(
   return rollout?.reasonKind === 'buildHeld' && build !== undefined && shared.has(build) ? build : undefined;
 }
 
-/** Failures need nobody while they are within their limits, but are worth a look. */
+/** Failures need nobody while they are within their limits, but worth knowing. */
 function failuresText(rows: readonly PolicyOverview[]): string {
   const failing = rows.flatMap(({ rollout }) =>
     rollout !== undefined && rollout.endedAt === null && failedOf(rollout.counts) > 0 ? [rollout] : [],
