@@ -328,6 +328,20 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(operations.holdRequests).toMatchObject([{ did: 'release', subject: build }]);
   });
 
+  it('offers no release of a stratum in a rollout that has ended', async () => {
+    const why = { kind: 'outlier', reason: '2 of 2 failed', by: 'daemon', at: 0 } as const;
+    const held = [{ label: 'Linux / arm64', ...why, waiting: 3 }];
+    const strata = { total: 2, held, uncovered: { count: 0, labels: [] } };
+    const page = async (endedAt: number | null) => (await openRollout({ strata, endedAt })).page;
+    const running = await page(null);
+    await running.getByText('3 collectors wait').waitFor();
+    expect(await running.getByRole('button', { name: 'release stratum' }).count()).toBe(1);
+    const over = await page(1);
+    await over.getByText('2 of 2 failed').first().waitFor();
+    expect(await over.getByText('collectors wait').count()).toBe(0);
+    expect(await over.getByRole('button', { name: 'release stratum' }).count()).toBe(0);
+  });
+
   it('links the rollout for which a build is held', async () => {
     const hold = { build: '19.536-4', by: 'daemon', reason: `${waiting}, 5 failures, 4 allowed`, at: 0 };
     const data = { held: { builds: [hold], collectors: [], groups: [], strata: [] } };

@@ -61,7 +61,7 @@ const consequences: Readonly<
   ],
   rollback: () => [],
   retry: ({ counts }, { choosesFailures = false }) => [
-    `To be upgraded again, with new attempts: ${choosesFailures ? 'those chosen of ' : ''}${counted(countIn(counts, isFailed), 'failed collector')}.`,
+    `To be upgraded again, with new attempts: ${choosesFailures ? 'the chosen ones of ' : ''}${counted(countIn(counts, isFailed), 'failed collector')}.`,
     'Failures of these upgrades no longer count until they fail again.',
   ],
 };

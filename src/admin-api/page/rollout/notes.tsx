@@ -42,7 +42,7 @@ export function Notes({ rollout }: { readonly rollout: Rollout }) {
       {buildHold === null ? null : (
         <HoldNote what={`build ${buildHold.build}`} subject={buildHold.build} held={buildHold} />
       )}
-      <HeldStrata held={strata.held} />
+      <HeldStrata held={strata.held} isOver={rollout.endedAt !== null} />
     </>
   );
 }
@@ -50,16 +50,19 @@ export function Notes({ rollout }: { readonly rollout: Rollout }) {
 // A build that is bad for an operating system holds one stratum for each version of that system.
 const heldShownMax = 2;
 
-function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }) {
+interface HeldStrataProps {
+  readonly held: Rollout['strata']['held'];
+  /** The rollout has ended: nothing waits, and there is nothing to release. */
+  readonly isOver: boolean;
+}
+
+function HeldStrata({ held, isOver }: HeldStrataProps) {
   const notes = held.map((each) => (
     <HoldNote
       key={each.label}
       what={`stratum ${each.label}`}
-      subject={each.label}
-      held={{
-        ...each,
-        reason: `${each.reason}; ${counted(each.waiting, 'collector waits', 'collectors wait')}`,
-      }}
+      subject={isOver ? undefined : each.label}
+      held={isOver ? each : { ...each, reason: `${each.reason}; ${waitText(each.waiting)}` }}
     />
   ));
   if (held.length <= heldShownMax) return <>{notes}</>;
@@ -67,18 +70,29 @@ function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }) {
   return (
     <details class="note bad">
       <summary>
-        Held: {held.length} strata; {counted(waiting, 'collector waits', 'collectors wait')}
+        Held: {held.length} strata{isOver ? '' : `; ${waitText(waiting)}`}
       </summary>
       {notes}
     </details>
   );
 }
 
-function HoldNote({ what, subject, held }: HeldProps) {
+function waitText(count: number): string {
+  return counted(count, 'collector waits', 'collectors wait');
+}
+
+/** @param subject what can be released; undefined: nothing */
+function HoldNote({
+  what,
+  subject,
+  held,
+}: Omit<HeldProps, 'subject'> & { readonly subject: string | undefined }) {
   return (
     <p class="note bad">
       Held: <bdi>{what}</bdi>: <Linked text={held.reason} /> <ByWhom {...held} />{' '}
-      <ActButton onClick={() => askRelease(subject, what)}>release {what}</ActButton>
+      {subject === undefined ? null : (
+        <ActButton onClick={() => askRelease(subject, what)}>release {what}</ActButton>
+      )}
     </p>
   );
 }

@@ -10,7 +10,7 @@ it('a retry of chosen failures does not claim all of them (P15)', () => {
   const [all] = consequenceText('retry', failed, reader);
   const [chosen] = consequenceText('retry', failed, { ...reader, choosesFailures: true });
   expect(all).toBe('To be upgraded again, with new attempts: 3 failed collectors.');
-  expect(chosen).toBe('To be upgraded again, with new attempts: those chosen of 3 failed collectors.');
+  expect(chosen).toBe('To be upgraded again, with new attempts: the chosen ones of 3 failed collectors.');
 });
 
 it('an approval that no wave waits for any more promises nothing', () => {
