@@ -22,7 +22,7 @@ import {
 } from './shell/console-output.ts';
 import { type ExitCode, exitCodes } from './shell/exit-codes.ts';
 import { completeHelp } from './shell/program-help.ts';
-import { suggestHarmlessCommands } from './shell/suggest-command.ts';
+import { suggestCommands } from './shell/suggest-command.ts';
 import { readVersion } from './shell/version.ts';
 import {
   addCompletionProgram,
@@ -93,7 +93,7 @@ export function makeProgram(
   refuseEmptyArguments(program);
   refuseEmptyOptions(program);
   completeHelp(program);
-  suggestHarmlessCommands(program);
+  suggestCommands(program);
   return program;
 }
 
