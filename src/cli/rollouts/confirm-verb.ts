@@ -15,7 +15,9 @@ import { type AnswerInput, confirm } from '../shell/operator.ts';
 import { showInstant } from '../shell/show-instant.ts';
 import { readUpgrades } from './read-upgrades.ts';
 
-interface Terminal {
+interface Consent {
+  /** `--yes`: the question is shown, and not asked. */
+  readonly yes: boolean;
   readonly input: AnswerInput;
   readonly output: NodeJS.WritableStream;
 }
@@ -27,12 +29,12 @@ interface Terminal {
 export async function confirmVerb(
   status: RolloutStatus,
   verb: RolloutVerb,
-  { input, output }: Terminal,
+  consent: Consent,
 ): Promise<AskedVerb> {
   const asked = askedNow(status, verb);
   if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, verb));
-  const yes = !verbTraits[verb].needsName;
-  await confirm(toPrintable(questionOf(status, asked)), commandFor(status, verb), { yes, input, output });
+  if (verbTraits[verb].needsName)
+    await showAndAsk(questionOf(status, asked), commandFor(status, verb), consent);
   return asked;
 }
 
@@ -44,7 +46,7 @@ export async function confirmRetryOf(
   client: Pick<AdminClient, 'searchUpgrades'>,
   status: RolloutStatus,
   failureClass: string,
-  { input, output }: Terminal,
+  consent: Consent,
 ): Promise<AskedVerb> {
   const asked = askedNow(status, 'retry');
   if (asked === undefined || !('failed' in asked))
@@ -55,8 +57,15 @@ export async function confirmRetryOf(
   const which = `${showCount(count)} of the ${counted(asked.failed, 'failure')} of ${status.id}`;
   const question = `${which} ${singularOrPlural(count, 'matches', 'match')} "${failureClass}". Retry ${singularOrPlural(count, 'it', 'them')}?`;
   const command = `${commandFor(status, 'retry')} --class ${quoteArgument(failureClass)}`;
-  await confirm(toPrintable(question), command, { yes: false, input, output });
+  await showAndAsk(question, command, consent);
   return asked;
+}
+
+/** Asks. With `--yes` it only shows what is confirmed, for a log. */
+async function showAndAsk(question: string, command: string, consent: Consent): Promise<void> {
+  const printable = toPrintable(question);
+  if (consent.yes) consent.output.write(`${printable} yes\n`);
+  else await confirm(printable, command, consent);
 }
 
 /** What the verb would do, and whether it should. */

@@ -22,7 +22,7 @@ export interface VerbOptions extends DaemonTarget {
   readonly failed?: number;
   /** With `retry`: only failures of this class, or with these words in their reason. */
   readonly class?: string;
-  /** With `rollback`: do not ask. */
+  /** With each verb that asks: show the target, and do not ask. */
   readonly yes?: boolean;
   /** With `rollback`: start also outside windows and inside freezes. */
   readonly now?: boolean;
@@ -42,14 +42,14 @@ export async function verbCommand(
   const status = await withDaemon(options, async (client) => {
     const chosen = await findRollout(client, named, verb);
     const failureClass = verb === 'retry' ? options.class : undefined;
-    const terminal = { input, output: output.err };
+    const consent = { yes: options.yes ?? false, input, output: output.err };
     const asked =
       verb === 'rollback'
         ? await confirmRollback(client, chosen, options, { input, output })
         : (namedIn[verb](options) ??
           (failureClass === undefined
-            ? await confirmVerb(chosen, verb, terminal)
-            : await confirmRetryOf(client, chosen, failureClass, terminal)));
+            ? await confirmVerb(chosen, verb, consent)
+            : await confirmRetryOf(client, chosen, failureClass, consent)));
     const request = { rolloutId: chosen.id, by: operatorName(), reason: options.reason ?? '', ...asked };
     const withClass = request.verb === 'retry' && failureClass !== undefined;
     const after = await client.apply(withClass ? { ...request, failureClass } : request);

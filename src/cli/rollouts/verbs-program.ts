@@ -20,21 +20,28 @@ const held = [
   'collectors by id or name, builds, a stratum by its label, such as "Linux / amd64 / 19.441-2", or a shared attribute, such as "fields.rack=r7"; quote texts with blanks',
 ] as const;
 
-/** Options of some verbs beside the reason. */
+const yesOption = (words: string) => new Option('-y, --yes', words).default(false);
+
+/** Options of some verbs beside the reason. Each verb that asks has `--yes`. */
 const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
   approve: [
     new Option('--plan <hash>', 'the plan that waits; refused when another plan waits'),
     new Option('--wave <name>', 'the wave that waits; refused when another wave waits'),
+    yesOption('approve what is shown without asking'),
   ],
-  skipSoak: [new Option('--wave <name>', 'the wave that soaks; refused when another wave soaks')],
+  skipSoak: [
+    new Option('--wave <name>', 'the wave that soaks; refused when another wave soaks'),
+    yesOption('end the soak that is shown without asking'),
+  ],
   resume: [
     new Option(
       '--hold <number>',
       'the hold that `status` shows; refused when the rollout has another hold by now',
     ).argParser(wholeNumber),
+    yesOption('end the hold or pause that is shown without asking'),
   ],
   rollback: [
-    new Option('-y, --yes', 'start without asking').default(false),
+    yesOption('start without asking'),
     new Option('--now', 'start also outside the windows and inside the freezes of the policy').default(false),
   ],
   retry: [
@@ -46,6 +53,7 @@ const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
       '--class <class>',
       `only failures of this class (${upgradeFailureClasses.join(', ')}), or with these words in their reason`,
     ),
+    yesOption('retry what is shown without asking'),
   ],
 };
 

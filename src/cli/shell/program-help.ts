@@ -26,7 +26,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'upwave approve production --wave rest --reason "canary is healthy"',
   ],
   pause: ['upwave pause production --reason "incident 42"'],
-  resume: ['upwave resume production'],
+  resume: ['upwave resume production', 'upwave resume production --yes'],
   rollback: ['upwave rollback production', 'upwave rollback production --yes --reason "bad build"'],
   retry: ['upwave retry production --class timedOut'],
   hold: [

@@ -182,6 +182,13 @@ describe('a verb', () => {
         expect(String(terminal.read())).toContain(`${question} [y/N] `);
       }
       expect(operations.requests).toMatchObject([asked]);
+      const again = await setUp(aRolloutStatus(changes));
+      const unasked = await again.upwave(name, '--yes');
+      expect(unasked).toMatchObject({
+        code: exitCodes.done,
+        err: expect.stringContaining(`${question} yes\n`),
+      });
+      expect(again.operations.requests).toMatchObject([asked]);
     },
   );
 
@@ -204,6 +211,9 @@ describe('a verb', () => {
       expect(err).toBe(`upwave: ${question}\n  To confirm it, run: ${command}\n`);
     }
     expect(operations.requests).toEqual([]);
+    const { err } = await upwave('retry', '--class', 'time-out', '--yes');
+    expect(err).toBe(`1 of the 3 failures of ${running} matches "time-out". Retry it? yes\n`);
+    expect(operations.requests).toMatchObject([{ failed: 3, failureClass: 'time-out' }]);
   });
 
   it('leaves it to the daemon to refuse a class that no failure has', async () => {
