@@ -103,7 +103,9 @@ async function offersFor(
     const kind = valueKinds[`${command.name()} ${key}`] ?? valueKinds[key];
     if (kind === undefined) return [];
     const { url, config } = given;
-    const known = await read.values({ kind, rollout: values[0], url, config });
+    // A shell passes the word as it was typed, and bash also its quotes.
+    const begin = current.replaceAll(/^["']|\\/g, '');
+    const known = await read.values({ kind, rollout: values[0], typed: begin, url, config });
     // A name with a control character could not be typed.
     return known.filter(({ name }) => name !== '' && name === toOneLine(name));
   };

@@ -5,6 +5,7 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { headlineText } from '../rollouts/headline-text.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { withDaemon } from '../shell/daemon-target.ts';
+import { readCollectors } from './read-collectors.ts';
 import type { AskedValues, Offer, ValueKind } from './value-kinds.ts';
 
 // A person waits for the key that was pressed.
@@ -16,10 +17,7 @@ export async function readValues(asked: AskedValues, config: string): Promise<re
   const stop = new AbortController();
   try {
     return await withDaemon(target, (client) =>
-      Promise.race([
-        readers[asked.kind](client, asked.rollout),
-        sleepForReal(answerMs, stop.signal).then(() => []),
-      ]),
+      Promise.race([readers[asked.kind](client, asked), sleepForReal(answerMs, stop.signal).then(() => [])]),
     );
   } catch (error) {
     if (error instanceof CommandFailure) return [];
@@ -29,30 +27,36 @@ export async function readValues(asked: AskedValues, config: string): Promise<re
   }
 }
 
-type Reader = (client: AdminClient, rollout: string | undefined) => Promise<readonly Offer[]>;
+type Reader = (client: AdminClient, asked: AskedValues) => Promise<readonly Offer[]>;
 
 const readers: Readonly<Record<ValueKind, Reader>> = {
   policies: async (client) => offersOf((await client.listPolicies()).policies.map(({ policy }) => policy)),
-  rollouts: async (client) => [
-    ...(await readers.policies(client, undefined)),
-    ...(await readers.rolloutIds(client, undefined)),
+  rollouts: async (client, asked) => [
+    ...(await readers.policies(client, asked)),
+    ...(await readers.rolloutIds(client, asked)),
   ],
   rolloutIds: async (client) =>
     (await client.listRollouts()).map((status) => ({ name: status.id, help: headlineText(status) })),
-  strata: async (client, rollout) => offersOf(await strataOf(client, await meantBy(client, rollout))),
-  waves: async (client, rollout) =>
+  strata: async (client, { rollout }) => offersOf(await strataOf(client, await meantBy(client, rollout))),
+  waves: async (client, { rollout }) =>
     offersOf((await meantBy(client, rollout)).flatMap(({ waves }) => waves.map(({ name }) => name))),
   builds: async (client) => offersOf((await client.listRollouts()).flatMap(buildsOf)),
-  holdable: async (client) => {
+  collectors: (client, { typed }) => readCollectors(client, typed),
+  holdable: async (client, { typed }) => {
     const rollouts = await client.listRollouts();
     const running = rollouts.filter(({ endedAt }) => endedAt === null);
-    return offersOf([...rollouts.flatMap(buildsOf), ...(await strataOf(client, running))]);
+    const [strata, collectors] = await Promise.all([
+      strataOf(client, running),
+      readCollectors(client, typed),
+    ]);
+    return [...offersOf([...rollouts.flatMap(buildsOf), ...strata]), ...collectors];
   },
   held: async (client) => {
-    const { builds, collectors, strata } = await client.listHolds();
+    const { builds, collectors, groups, strata } = await client.listHolds();
     return offersOf([
       ...builds.map(({ build }) => build),
       ...collectors.map(({ collectorId, name }) => name ?? String(collectorId)),
+      ...groups.map(({ label }) => label),
       ...strata.map(({ label }) => label),
     ]);
   },

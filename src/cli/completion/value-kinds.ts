@@ -16,7 +16,8 @@ export type ValueKind =
   | 'strata'
   | 'waves'
   | 'builds'
-  /** Builds and strata. */
+  | 'collectors'
+  /** Builds, strata and collectors. */
   | 'holdable'
   | 'held';
 
@@ -24,6 +25,8 @@ export interface AskedValues {
   readonly kind: ValueKind;
   /** The rollout that was typed, by its id or its policy. */
   readonly rollout: string | undefined;
+  /** The beginning of the value. */
+  readonly typed: string;
   readonly url: string | undefined;
   readonly config: string | undefined;
 }
@@ -42,6 +45,7 @@ export const valueKinds: Readonly<Record<string, ValueKind>> = {
   policy: 'policies',
   rollout: 'rollouts',
   'policy|rollout': 'rollouts',
+  'explain collector': 'collectors',
   'hold what': 'holdable',
   'release what': 'held',
   '--policy <name>': 'policies',

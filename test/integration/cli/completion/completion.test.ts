@@ -1,10 +1,11 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { startedAt } from '../../../support/builders.ts';
+import { anUpgrade, startedAt } from '../../../support/builders.ts';
 import { ending } from '../../../support/ending.ts';
 import { aRolloutStatus, aWaveStatus, makeFakeOperations } from '../../../support/fake-operations.ts';
 import { callUpwave } from '../../../support/night/upwave-call.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 import { aPolicyStatus } from '../../../support/status-parts.ts';
+import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -13,8 +14,15 @@ const hostile = 'AIX\u001b[2J';
 const figures = { size: 9, succeeded: 0, failed: 0, active: 0, waiting: 9, isHeld: false };
 const since = { by: 'alice', reason: 'broken disk', at: startedAt };
 
+/** 60 collectors of one build. The names of 59 begin alike, that of one as the build does. The last has failed. */
+const planned = Array.from({ length: 60 }, (_each, index) => {
+  const identity = { collectorId: 4_000 + index, collectorName: index === 58 ? '19.5-box' : `db-${index}` };
+  return index === 59 ? anEndedOne('failed', {}, identity) : anUpgrade({ state: 'pending' }, identity);
+});
+
 async function setUp() {
   const operations = makeFakeOperations({
+    upgrades: planned,
     rollouts: [
       aRolloutStatus({ waves: [aWaveStatus({ name: 'canary' }), aWaveStatus({ name: 'rest' })] }),
       aRolloutStatus({
@@ -29,7 +37,7 @@ async function setUp() {
     course: { strata: [label, hostile].map((each) => ({ label: each, ...figures })) },
     held: {
       builds: [{ build: '19.455-2', ...since }],
-      groups: [],
+      groups: [{ label: 'fields.rack=r7', attributes: [{ key: 'fields.rack', value: 'r7' }], ...since }],
       collectors: [
         { collectorId: 7, name: 'web-7', ...since },
         { collectorId: 8, ...since },
@@ -61,13 +69,29 @@ it.each([
   ['rehearse --build .', builds],
   ['hold .', [...builds, label]],
   ['hold web-7 .', [...builds, label]],
-  ['release .', ['19.455-2', 'web-7', '8', label]],
+  ['release .', ['19.455-2', 'web-7', '8', 'fields.rack=r7', label]],
   ['status production .', []],
   ['explain .', []],
+  ['explain db', []],
+  ['explain db-2', ['db-2', ...Array.from({ length: 10 }, (_each, index) => `db-2${index}`)]],
+  ['explain "db-59', ['db-59']],
+  ['explain 4007', ['4007']],
+  ['explain 19.5', ['19.5-box']],
+  ['hold db-59', [...builds, label, 'db-59']],
+  ['hold db-5 db-59', [...builds, label, 'db-59']],
 ])('completion of `%s` asks the daemon', async (words, values) => {
   const { url, offered } = await setUp();
   vi.stubEnv('UPWAVE_URL', url);
   expect(await offered('bash', ...words.split(' '))).toEqual(values);
+});
+
+it('completion offers at most 50 collectors, failed ones first, and names those offered by their id', async () => {
+  const { url, offered } = await setUp();
+  vi.stubEnv('UPWAVE_URL', url);
+  const names = await offered('bash', 'explain', 'db-');
+  expect(names).toHaveLength(50);
+  expect(names[0]).toBe('db-59');
+  expect(await offered('fish', 'explain', '4007')).toEqual(['4007\tdb-7']);
 });
 
 it('completion asks the daemon that was named', async () => {
