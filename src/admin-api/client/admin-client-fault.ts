@@ -3,8 +3,10 @@ import type { HttpFault } from '../../http/fault.ts';
 
 /** Why a call to the daemon failed. */
 export type AdminClientFaultKind =
-  /** No answer, or the answer of another program. */
+  /** No answer. */
   | 'unreachable'
+  /** The answer of another program, or of another version of upwave. */
+  | 'otherProgram'
   /** The token is missing or wrong. */
   | 'unauthorized'
   /** Refused because of the token's role, the client's address, or too many wrong tokens. */
@@ -46,14 +48,29 @@ export function readFault(fault: HttpFault, baseUrl: string): AdminClientFault {
     return new AdminClientFault(kindOfStatus[fault.status] ?? 'failed', body.data.message, { cause: fault });
   }
   // JSON of another form, such as from a daemon of another version.
-  if (fault.kind === 'undecodable' && fault.body !== undefined) {
+  if (fault.kind === 'undecodable' && typeof fault.body === 'object') {
     const message = `the answer of ${baseUrl} has another form than this version of upwave expects (${fault.problem}): it has another version, or is another program`;
+    return new AdminClientFault('otherProgram', message, { cause: fault });
+  }
+  if (fault.kind !== 'status' && fault.kind !== 'undecodable') {
+    const message = `no answer from ${baseUrl}: ${fault.problem}`;
     return new AdminClientFault('unreachable', message, { cause: fault });
   }
-  // An answer that is not in our format is from another program that uses the port.
-  const stranger = fault.kind === 'status' || fault.kind === 'undecodable';
-  const message = stranger
-    ? `no upwave daemon answers at ${baseUrl}`
-    : `no answer from ${baseUrl}: ${fault.problem}`;
-  return new AdminClientFault('unreachable', message, { cause: fault });
+  if (fault.status !== undefined && gatewayStatuses.has(fault.status)) {
+    const message = `no upwave daemon answers at ${baseUrl}: a proxy before it answered ${answerText(fault)}`;
+    return new AdminClientFault('unreachable', message, { cause: fault });
+  }
+  const message = `${baseUrl} is not upwave's admin API: it answered ${answerText(fault)}`;
+  return new AdminClientFault('otherProgram', message, { cause: fault });
+}
+
+// Of a proxy that cannot reach the daemon. The daemon's own 503 has our format.
+const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** `404 with HTML`. */
+function answerText({ status, headers, body, isJson }: HttpFault): string {
+  if (status === undefined) return 'something that is not HTTP';
+  if (/\bhtml\b/i.test(headers['content-type'] ?? '')) return `${status} with HTML`;
+  if (!isJson || typeof body === 'string') return `${status} with a text that is not JSON`;
+  return body === undefined ? `${status}` : `${status} with JSON of another form`;
 }

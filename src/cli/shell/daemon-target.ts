@@ -32,6 +32,7 @@ export async function withDaemon<T>(
 
 const hints: Partial<Record<AdminClientFaultKind, string>> = {
   unreachable: '; is `upwave run` running there?',
+  otherProgram: '; check --url, UPWAVE_URL, or http.host and http.port of the config',
   unauthorized: '; set UPWAVE_TOKEN to a token of the daemon',
 };
 
@@ -57,6 +58,7 @@ function checkedUrl(text: string): string {
 }
 
 function exitCodeOf({ kind }: AdminClientFault): ExitCode {
-  if (kind === 'unreachable' || kind === 'unavailable') return exitCodes.unreachable;
+  if (kind === 'unreachable' || kind === 'otherProgram' || kind === 'unavailable')
+    return exitCodes.unreachable;
   return kind === 'refused' ? exitCodes.heldOrNeedsAPerson : exitCodes.usageOrConfig;
 }

@@ -42,15 +42,35 @@ describe('makeAdminClient', () => {
 
   it.each([
     ['JSON of another form', 200, 'application/json', '{"rollouts":[{"id":7}]}', /: it has another version/],
-    ['a page', 200, 'text/html', '<h1>hello</h1>', /./],
-    ['a page of an unknown path', 404, 'text/html', '<h1>hello</h1>', /./],
-    ['a page of an error', 500, 'text/html', '<h1>hello</h1>', /./],
+    ['a page', 200, 'text/html', '<h1>hello</h1>', / is not upwave's admin API: it answered 200 with HTML$/],
+    ['a text', 200, 'text/plain', 'hello', / it answered 200 with a text that is not JSON$/],
+    ['nothing', 404, 'text/plain', '', / it answered 404$/],
+    ['a page of an unknown path', 404, 'text/html', '<h1>hello</h1>', / it answered 404 with HTML$/],
+    [
+      'an error of its own',
+      404,
+      'application/json',
+      '{"error":"?"}',
+      / it answered 404 with JSON of another/,
+    ],
+    ['a page of an error', 500, 'text/html', '<h1>hello</h1>', / it answered 500 with HTML$/],
   ])('reports that another program answers, with %s', async (_what, status, type, body, words) => {
-    const page: Script = (_request, r) => sendText(r, status, body, { 'content-type': type });
-    const other = ending(await startScriptedServer(page));
+    const other = ending(await startScriptedServer(aPage(status, type, body)));
     await expect(clientOf(other.url).listRollouts()).rejects.toMatchObject({
-      kind: 'unreachable',
+      kind: 'otherProgram',
       message: expect.stringMatching(words),
     });
   });
+
+  it('reports that a proxy does not reach the daemon', async () => {
+    const proxy = ending(await startScriptedServer(aPage(502, 'text/html', '<h1>Bad Gateway</h1>')));
+    await expect(clientOf(proxy.url).listRollouts()).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: `no upwave daemon answers at ${proxy.url}: a proxy before it answered 502 with HTML`,
+    });
+  });
 });
+
+function aPage(status: number, type: string, body: string): Script {
+  return (_request, r) => sendText(r, status, body, { 'content-type': type });
+}

@@ -6,6 +6,7 @@ import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import { aFolder } from '../../../support/a-folder.ts';
 import { withSection } from '../../../support/config-fixtures.ts';
 import { makeFakeOperations } from '../../../support/fake-operations.ts';
+import { sendText, startScriptedServer } from '../../../support/network/scripted-server.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 
 /** A config that names this host and a port on which no daemon listens. */
@@ -49,6 +50,17 @@ describe('a command that asks the daemon', () => {
     vi.stubEnv('UPWAVE_TOKEN', '');
     const asked = withDaemon({ config: 'none', url: api.url }, (client) => client.listRollouts());
     await expect(asked).rejects.toMatchObject({ message: expect.stringContaining('set UPWAVE_TOKEN') });
+  });
+
+  it('says what to check where another program answers', async () => {
+    const html = { 'content-type': 'text/html' };
+    const other = await startScriptedServer((_request, r) => sendText(r, 404, '<h1>hello</h1>', html));
+    onTestFinished(other.close);
+    const asked = withDaemon({ config: 'none', url: other.url }, (client) => client.listRollouts());
+    await expect(asked).rejects.toMatchObject({
+      exitCode: exitCodes.unreachable,
+      message: `${other.url} is not upwave's admin API: it answered 404 with HTML; check --url, UPWAVE_URL, or http.host and http.port of the config`,
+    });
   });
 
   it('finds the daemon by UPWAVE_URL without reading a config, and prefers --url', async () => {
