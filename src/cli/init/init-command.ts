@@ -22,6 +22,10 @@ export interface InitOptions {
 // The service throttles more sign-ins than this in a minute.
 const askedMax = 3;
 
+const tryAgain = 'Try again, or press Ctrl-C to stop.';
+const exampleUrl = 'https://api.example.com/api';
+const urlForm = `the base URL must be like ${exampleUrl}`;
+
 interface Answers {
   readonly baseUrl: string;
   readonly accessId: string;
@@ -42,13 +46,13 @@ export async function initCommand(
   const ask = !options.yes && input.isTTY ? askOn(input, output.err) : undefined;
   let before: Answers | undefined;
   for (let asked = 1; ; asked += 1) {
-    const answers = await readAnswers(options, ask, before);
+    const answers = await readAnswers(options, { ask, output }, before);
     output.addSecrets?.([answers.accessKey]);
     const refusal = await writeBoth({ file, keyFile }, answers, options.check ? output : undefined);
     if (refusal === undefined) break;
     if (ask === undefined || asked >= askedMax) throw refusal;
     // A key that is not shown is easily mistyped. The other answers are kept.
-    output.err.write(`upwave: ${refusal.message}\n\nTry again, or press Ctrl-C to stop.\n`);
+    output.err.write(`upwave: ${refusal.message}\n\n${tryAgain}\n`);
     before = answers;
   }
   const at = file === 'upwave.yaml' ? '' : ` --config ${file}`;
@@ -96,7 +100,7 @@ async function removeBoth(...paths: readonly string[]): Promise<void> {
 /** @param before kept by an empty answer @throws CommandFailure where something is missing and nobody can be asked */
 async function readAnswers(
   options: InitOptions,
-  ask: Ask | undefined,
+  { ask, output }: { readonly ask: Ask | undefined; readonly output: ConsoleOutput },
   before: Answers | undefined,
 ): Promise<Answers> {
   const askPlain = async (question: string, example: string, kept: string | undefined) => {
@@ -105,9 +109,15 @@ async function readAnswers(
     return answer === '' ? kept : answer;
   };
   const { baseUrl: url, accessId: id } = options;
-  const baseUrl = checkedUrl(
-    url ?? (await askPlain('Base URL of the API', ' (https://api.example.com/api)', before?.baseUrl)) ?? '',
-  );
+  const askUrl = async () =>
+    (await askPlain('Base URL of the API', ` (${exampleUrl})`, before?.baseUrl)) ?? '';
+  let typed = url ?? (await askUrl());
+  const mayAsk = ask !== undefined && url === undefined;
+  for (let asked = 1; mayAsk && asked < askedMax && !isPlainHttpUrl(typed); asked += 1) {
+    output.err.write(`upwave: ${urlForm}\n\n${tryAgain}\n`);
+    typed = await askUrl();
+  }
+  const baseUrl = checkedUrl(typed);
   const accessId = id ?? (await askPlain('Access id', '', before?.accessId)) ?? '';
   const accessKey = process.env['UPWAVE_ACCESS_KEY'] ?? (await ask?.secret('Access key (not shown): ')) ?? '';
   const missing = [
@@ -120,8 +130,7 @@ async function readAnswers(
 
 function checkedUrl(text: string): string {
   if (isPlainHttpUrl(text)) return text.replace(/\/+$/, '');
-  const words = 'the base URL must be like https://api.example.com/api (--base-url); no file was written';
-  throw new UsageFailure(words);
+  throw new UsageFailure(`${urlForm} (--base-url); no file was written`);
 }
 
 /** Requests the builds, as a plan does. @returns why the key does not work */

@@ -62,6 +62,33 @@ describe.skipIf(!hasTerminal).concurrent('init at a terminal (skipped where scri
     expect(written.map((path) => existsSync(path))).toEqual([true, true]);
   });
 
+  it('asks again for a malformed address, before the other questions', async (test) => {
+    const { baseUrl, init, answer, written } = await atTerminal(test);
+    await answer('Base URL', 'api.example.com/api\r');
+    await until('a second question', () => init.out().split('Base URL').length === 3);
+    init.type(`${baseUrl}\r`);
+    expect(init.out()).toContain('upwave: the base URL must be like https://api.example.com/api');
+    await answer('Access id: ', 'anid\r');
+    await answer('Access key (not shown): ', 'akey\r');
+    const { code, out } = await init.ended;
+    expect(out.split('Base URL of the API (https://api.example.com/api): ')).toHaveLength(3);
+    expect(out.split('Access id')).toHaveLength(2);
+    expect(code).toBe(0);
+    expect(written.map((path) => existsSync(path))).toEqual([true, true]);
+  });
+
+  it('gives up after three malformed addresses', async (test) => {
+    const { init, written } = await atTerminal(test);
+    for (const asked of [1, 2, 3]) {
+      await until('the address to be asked for', () => init.out().split('Base URL').length === asked + 1);
+      init.type('nonsense\r');
+    }
+    const { code, out } = await init.ended;
+    expect(out).toContain('(--base-url); no file was written');
+    expect(code).toBe(2);
+    expect(written.map((path) => existsSync(path))).toEqual([false, false]);
+  });
+
   it('writes nothing after Ctrl-C at the key, and reports that', async (test) => {
     const { baseUrl, init, answer, written } = await atTerminal(test);
     await answer('Base URL', `${baseUrl}\r`);
