@@ -17,12 +17,17 @@ import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig, policyOf } from '../shell/open-config.ts';
 import { comparedOf, memoryOf, type ReadRollout, readMembers } from './read-compared.ts';
 import { type PlanBasis, readPlans } from './read-plans.ts';
-import { diffJson, type PolicyDiff, renderDiff } from './render-diff.ts';
+import { diffJson, type PolicyDiff, renderDiff, renderDifferent } from './render-diff.ts';
+
+export interface DiffOptions extends DaemonTarget {
+  /** Also name every collector that differs; with `json` they are always named. */
+  readonly members: boolean;
+}
 
 /** `upwave diff [policy|rollout]`: what this config and a rollout started now would change. It writes nothing. */
 export async function diffCommand(
   named: string | undefined,
-  options: DaemonTarget,
+  options: DiffOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const config = openConfig(options.config);
@@ -50,7 +55,9 @@ export async function diffCommand(
   const settings = ofPolicies(preview, policies, known);
   if (options.json) printJson(output, { config: settings, plans: diffs.map(diffJson) });
   else {
-    const blocks = [renderReload(settings, 'preview'), ...diffs.map((diff) => renderDiff(diff, output))];
+    const textOf = (diff: PolicyDiff) =>
+      [renderDiff(diff, output), ...(options.members ? renderDifferent(diff) : [])].join('\n');
+    const blocks = [renderReload(settings, 'preview'), ...diffs.map(textOf)];
     output.out.write(`${blocks.join('\n\n')}\n`);
   }
   noteOtherFile(config, settings, options, output);

@@ -18,6 +18,7 @@ export function addPlanProgram(program: Command, run: CommandRunner): void {
     .description(
       'what has changed since the running or last rollout: collectors that are new, gone or in another wave, the target, and settings that the daemon has not read yet; writes nothing',
     )
+    .option('--members', 'name every collector that is new, gone or in another wave', false)
     .option(...urlOption)
     .action(run(async () => (await import('./diff-command.ts')).diffCommand));
   program

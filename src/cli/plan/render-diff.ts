@@ -1,4 +1,5 @@
 import { someNames } from '../../base/names.ts';
+import { toPrintable } from '../../base/safe-text.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { leftOutText, noTargetText } from '../../rollout/messages/exclusions.ts';
 import { counted, stateText } from '../../rollout/messages/sentences.ts';
@@ -59,6 +60,25 @@ export function renderDiff(
 }
 
 const labelColumns = 10;
+
+/** Every collector that differs, on a line of its own; empty without one. */
+export function renderDifferent(diff: PolicyDiff): readonly string[] {
+  if (diff.kind === 'noTarget') return [];
+  const { added, dropped, moved } = diff.difference;
+  return [
+    ...added.map((each) => `  new  ${collectorText(each)}`),
+    ...dropped.flatMap(({ kind, collectors }) =>
+      collectors.map((each) => `  gone  ${collectorText(each)}: ${leftOutText[kind]}`),
+    ),
+    ...moved.flatMap(({ from, to, collectors }) =>
+      collectors.map((each) => `  moved  ${collectorText(each)}: ${from} → ${to}`),
+    ),
+  ].map(toPrintable);
+}
+
+function collectorText({ id, name }: NamedCollector): string {
+  return `${id} ${name}`;
+}
 
 /** The same for programs: every collector that differs, by id and name. */
 export function diffJson(diff: PolicyDiff): unknown {

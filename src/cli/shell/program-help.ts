@@ -37,6 +37,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   release: ['upwave release 19.455-2'],
   start: ['upwave start production'],
   plan: ['upwave plan', 'upwave plan production --members'],
+  diff: ['upwave diff', 'upwave diff production --members'],
   'config check': [
     'upwave config check',
     'upwave config check --json',

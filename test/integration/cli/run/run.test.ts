@@ -209,9 +209,11 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     changePolicy({ concurrency: 2, select: { exclude: [] } });
     const preview = await upwave('reload', '--dry-run');
     expect(preview.out).toMatch(/^immediately +night-\d{8}-1 would follow: concurrency 1 → 2, freezes 2020/m);
-    const diff = await upwave('diff', 'night');
+    const diff = await upwave('diff', 'night', '--members');
     expect(diff.out).toContain(preview.out.trimEnd());
     expect(diff.out).toMatch(/^night → \S+ {3}plan \w+\s+compared with night-\d{8}-1 \(running\)$/m);
+    const added = Number(/^new +(\d+) /m.exec(diff.out)?.[1]);
+    expect(diff.out.match(/^ {2}new {2}\d+ \S+$/gm)).toHaveLength(added);
     expect(diff.code).toBe(0);
     // Neither of them has changed anything.
     expect((await upwave('status')).out).toContain('frozen: audit');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type PolicyDiff, renderDiff } from '../../../../src/cli/plan/render-diff.ts';
+import { type PolicyDiff, renderDiff, renderDifferent } from '../../../../src/cli/plan/render-diff.ts';
 import { makePlan } from '../../../../src/rollout/planning/plan.ts';
 import { comparePlan } from '../../../../src/rollout/planning/plan-difference.ts';
 import { aFleet, aPolicy, oldBuild, targetBuild } from '../../../support/builders.ts';
@@ -38,6 +38,16 @@ describe('the difference of a plan for a person', () => {
       'moved     canary → rest: 1 (collector-5)',
       'left out  not alive: 1 (collector-7)',
       '          excluded: 1 (collector-8)',
+    ]);
+  });
+
+  it('names every collector that differs, where that is wanted', () => {
+    expect(renderDifferent(aDiff())).toEqual([
+      '  new  9 collector-9',
+      '  new  10 collector-10',
+      '  gone  7 collector-7: not alive',
+      '  gone  8 collector-8: excluded',
+      '  moved  5 collector-5: canary → rest',
     ]);
   });
 
