@@ -4,11 +4,12 @@ import { auditEvents } from '../../base/vocabulary.ts';
 import type { AuditEntry } from '../../contract/admin/holds.ts';
 import { isOfType } from '../../orchestrator/operations/event-filters.ts';
 import type { AuditFilter } from '../../orchestrator/operations/operations.ts';
+import { widest } from '../rollouts/fit-lines.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
-import { showInstant } from '../shell/show-instant.ts';
+import { showSecond } from '../shell/show-instant.ts';
 
 export interface AuditOptions extends DaemonTarget, AuditFilter {
   readonly limit: number;
@@ -28,13 +29,16 @@ export async function auditCommand(options: AuditOptions, output: ConsoleOutput)
 /** A line each: when, who, what, and why. */
 export function renderAudit(entries: readonly AuditEntry[], now: EpochMs): string {
   if (entries.length === 0) return 'no audit entries';
+  const times = entries.map(({ at }) => showSecond(at, now));
+  const timeWidth = widest(times);
   const byWidth = Math.max(...entries.map(({ by }) => toPrintable(by).length));
   const eventWidth = Math.max(...entries.map(({ event }) => event.length));
   return entries
-    .map(({ at, by, event, subject, reason }) => {
+    .map(({ by, event, subject, reason }, index) => {
       const why = reason === '' ? '' : `: ${reason}`;
       const who = toPrintable(by).padEnd(byWidth);
-      return toPrintable(`${showInstant(at, now)}  ${who}  ${event.padEnd(eventWidth)}  ${subject}${why}`);
+      const when = (times[index] ?? '').padEnd(timeWidth);
+      return toPrintable(`${when}  ${who}  ${event.padEnd(eventWidth)}  ${subject}${why}`);
     })
     .join('\n');
 }

@@ -54,7 +54,10 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
     .option('--since <time>', 'how long ago (7d), or an instant (2026-11-22T21:00Z)', instantOrAge)
     .option('--type <verb>', 'a verb, or an event or how a part of its name begins: abort, hold, stratum')
     .option('--policy <name>', 'only what was done to the rollouts of this policy')
-    .option('--by <who>', 'an operator')
+    .option(
+      '--by <who>',
+      'an operator, or daemon for what it did itself, such as the hold of a build that failed',
+    )
     .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
     .option(...urlOption)
     .action(run(async () => (await import('./audit-command.ts')).auditCommand));

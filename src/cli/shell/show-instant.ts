@@ -6,16 +6,21 @@ export function showInstant(at: EpochMs, now: EpochMs): string {
   return show(machineClock(at), machineClock(now), 'HH:MM:SS'.length);
 }
 
+/** The same with seconds on every day, for lists whose order matters. */
+export function showSecond(at: EpochMs, now: EpochMs): string {
+  return show(machineClock(at), machineClock(now), 'HH:MM:SS'.length, 'HH:MM:SS'.length);
+}
+
 /** An instant in an IANA time zone, to the minute: `22:46` where that is today, else with its date. */
 export function showInstantIn(timeZone: string, at: EpochMs, now: EpochMs): string {
   const clock = findTimeZone(timeZone)?.localOf ?? machineClock;
   return show(clock(at), clock(now), 'HH:MM'.length);
 }
 
-function show(local: LocalMs, localNow: LocalMs, digits: number): string {
+function show(local: LocalMs, localNow: LocalMs, digits: number, digitsOfOtherDay = 'HH:MM'.length): string {
   const [date = '', time = ''] = new Date(local).toISOString().split('T');
   const isToday = Math.floor(local / dayMs) === Math.floor(localNow / dayMs);
-  return isToday ? time.slice(0, digits) : `${date} ${time.slice(0, 'HH:MM'.length)}`;
+  return isToday ? time.slice(0, digits) : `${date} ${time.slice(0, digitsOfOtherDay)}`;
 }
 
 function machineClock(at: EpochMs): LocalMs {

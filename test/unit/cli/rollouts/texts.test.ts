@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { renderAudit } from '../../../../src/cli/history/audit-command.ts';
 import { renderExplanation } from '../../../../src/cli/rollouts/explain-command.ts';
 import { renderHolds } from '../../../../src/cli/rollouts/holds-commands.ts';
 import { renderPreview } from '../../../../src/cli/rollouts/start-command.ts';
@@ -27,6 +28,22 @@ describe('an instant', () => {
     expect(showInstant(at, at + 10 * hour)).toBe('12:34:56');
     expect(showInstant(at, at + 24 * hour)).toBe('2026-06-15 12:34');
     expect(showInstantIn('no/zone', at, at)).toBe('12:34');
+  });
+});
+
+describe('the audit', () => {
+  it('has seconds on every day, names the daemon, and stands in columns', () => {
+    const at = new Date(2026, 5, 15, 12, 34, 56).getTime();
+    const held = { event: 'build.held', subject: '19.455-2', by: 'daemon', reason: 'disk full' } as const;
+    const paused = { event: 'rollout.paused', subject: 'production-1', by: 'al', reason: '' } as const;
+    const entries = [
+      { ...held, at },
+      { ...paused, at: at - 24 * hour },
+    ];
+    expect(renderAudit(entries, at).split('\n')).toEqual([
+      '12:34:56             daemon  build.held      19.455-2: disk full',
+      '2026-06-14 12:34:56  al      rollout.paused  production-1',
+    ]);
   });
 });
 
