@@ -14,7 +14,11 @@ export function addStatusProgram(program: Command, run: CommandRunner): void {
     .description(
       'one line for each policy, those that need a person first; with a name, one rollout at a glance',
     )
-    .option('-w, --watch', 'show it live, with keys: arrows, / to search, enter, p to pause, q', false)
+    .option(
+      '-w, --watch',
+      'show it live, with keys: arrows, / to search, enter, p to pause, ? for all keys, q',
+      false,
+    )
     .option(...urlOption)
     .action(run(async () => (await import('./status/status-command.ts')).statusCommand));
 }

@@ -1,14 +1,16 @@
 import { Box, type Key as InkKey, render, Text, useInput } from 'ink';
 import { createElement } from 'react';
 import type { DurationMs } from '../../base/time.ts';
+import { sleepForReal } from '../../base/waiting.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { screenLines } from './screen-lines.ts';
+import { screenLines, splitRowsMin } from './screen-lines.ts';
 import {
   emptyScreen,
   type Key,
   openOne,
   pressKey,
+  rolloutAtCursor,
   type ScreenState,
   type Wish,
   withReading,
@@ -17,6 +19,8 @@ import {
 /** The calls of the screen to the daemon. Each fails with a message for the operator. */
 export interface ScreenActions {
   list(wish: Extract<Wish, { kind: 'list' }>): Promise<ScreenState['collectors']>;
+  /** The last events of the rollout, newest first. */
+  events(status: RolloutStatus): Promise<ScreenState['events']>;
   explain(collectorId: number): Promise<readonly string[]>;
   /** When it returns, no upgrade starts any more. */
   pause(wish: Extract<Wish, { kind: 'pause' }>): Promise<void>;
@@ -34,6 +38,8 @@ const alternate = '\u001b[?1049h';
 const ordinary = '\u001b[?1049l';
 const redrawMs: DurationMs = 1_000;
 const listEveryMs: DurationMs = 900;
+// A search waits for this pause between two keys, because each search takes the daemon up to 0.2 s.
+const typingPauseMs: DurationMs = 200;
 const framesPerSecond = 20;
 
 /** Takes over the terminal on its alternate screen. Closing restores the previous content. */
@@ -55,7 +61,10 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
     change(pressed.state);
     if (pressed.wish !== undefined) void fulfil(pressed.wish);
   };
+  const isListed = (status: RolloutStatus, words: string): boolean =>
+    state.words === words && openOne(state)?.id === status.id;
   const fulfil = async (wish: Wish): Promise<void> => {
+    if (wish.kind === 'list') return list(wish);
     try {
       const done = await fulfilWish(wish, actions);
       change({ ...state, message: undefined, ...done });
@@ -63,29 +72,52 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
       change({ ...state, message: error instanceof Error ? error.message : String(error) });
     }
   };
-  /** Refreshes the listed collectors. The message of the last key stays. */
-  const refresh = async (status: RolloutStatus): Promise<void> => {
-    const { words } = state;
-    const listed = await actions
-      .list({ kind: 'list', status, words })
-      .catch((error: unknown) => String(error));
-    if (typeof listed === 'string') change({ ...state, trouble: listed });
-    else if (state.words === words && openOne(state)?.id === status.id)
-      change({ ...state, collectors: listed });
+  /** Lists collectors, unless other words are typed meanwhile. */
+  const list = async (wish: Extract<Wish, { kind: 'list' }>): Promise<void> => {
+    if (state.typing !== undefined) await sleepForReal(typingPauseMs, closed.signal);
+    if (closed.signal.aborted || !isListed(wish.status, wish.words)) return;
+    const read = await settle(actions.list(wish));
+    if (!isListed(wish.status, wish.words)) return;
+    change({ ...state, ...('value' in read ? { collectors: read.value, message: undefined } : read) });
   };
+  /** Refreshes the listed collectors, or the events of the rollout at the cursor. The message of the last key stays. */
+  const refresh = async (): Promise<void> => {
+    const { words } = state;
+    const open = openOne(state);
+    const chosen = rolloutAtCursor(state);
+    if (open !== undefined) {
+      const read = await settle(actions.list({ kind: 'list', status: open, words }));
+      if (!('value' in read)) change({ ...state, trouble: read.message });
+      else if (isListed(open, words)) change({ ...state, collectors: read.value });
+    } else if (chosen !== undefined && stdout.rows >= splitRowsMin) {
+      const read = await settle(actions.events(chosen));
+      change({ ...state, ...('value' in read ? { events: read.value } : { trouble: read.message }) });
+    }
+  };
+  const closed = new AbortController();
   const terminal = takeTerminal(draw);
   return {
     show: (reading) => {
       change(withReading(state, { ...reading, seenAt: Date.now() }));
-      const status = openOne(state);
       const isDue = Date.now() - listedAt >= listEveryMs;
-      if (status === undefined || state.story !== undefined || !isDue) return;
+      if (state.story !== undefined || !isDue) return;
       listedAt = Date.now();
-      void refresh(status);
+      void refresh();
     },
     trouble: (trouble) => change({ ...state, trouble }),
-    close: terminal.close,
+    close: () => {
+      closed.abort();
+      terminal.close();
+    },
   };
+}
+
+async function settle<T>(reading: Promise<T>): Promise<{ readonly value: T } | { readonly message: string }> {
+  try {
+    return { value: await reading };
+  } catch (error) {
+    return { message: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** Draws on the alternate screen at intervals, and at each change of its size. */
@@ -119,10 +151,11 @@ function takeTerminal(draw: () => ReturnType<typeof createElement>): {
   };
 }
 
-async function fulfilWish(wish: Wish, actions: ScreenActions): Promise<Partial<ScreenState>> {
+async function fulfilWish(
+  wish: Exclude<Wish, { kind: 'list' }>,
+  actions: ScreenActions,
+): Promise<Partial<ScreenState>> {
   switch (wish.kind) {
-    case 'list':
-      return { collectors: await actions.list(wish) };
     case 'explain':
       return { story: { lines: await actions.explain(wish.collectorId), from: 0 } };
     case 'pause':

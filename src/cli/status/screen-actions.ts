@@ -11,6 +11,7 @@ import type { ScreenActions } from './open-screen.ts';
 
 // More rows than a screen has. A search finds the others.
 const listedMax = 100;
+const eventsMax = 100;
 
 /** The calls of the screen to a daemon in another process. */
 export function askDaemon(target: DaemonTarget): ScreenActions {
@@ -20,6 +21,7 @@ export function askDaemon(target: DaemonTarget): ScreenActions {
         const search = { limit: listedMax, ...searchFor(status, words) };
         return (await client.searchUpgrades(status.id, search)).collectors;
       }),
+    events: ({ id }) => withDaemon(target, (client) => client.readEvents(id, { limit: eventsMax })),
     explain: (collectorId) =>
       withDaemon(target, async (client) => {
         const explained = await client.explain(String(collectorId));
@@ -34,7 +36,7 @@ export function askDaemon(target: DaemonTarget): ScreenActions {
 
 /** The same calls to the daemon in this process. */
 export function askOperations(
-  operations: Pick<Operations, 'searchUpgrades' | 'explain' | 'apply'>,
+  operations: Pick<Operations, 'searchUpgrades' | 'readEvents' | 'explain' | 'apply'>,
 ): ScreenActions {
   return {
     list: async ({ status, words }) => {
@@ -43,6 +45,7 @@ export function askOperations(
       const found = await operations.searchUpgrades(status.id, search);
       return found?.upgrades.map((upgrade) => encodeUpgrade(upgrade, status, found.strata)) ?? [];
     },
+    events: async ({ id }) => (await operations.readEvents(id, eventsMax)) ?? [],
     explain: async (collectorId) => {
       const result = await operations.explain(String(collectorId));
       if (result.kind === 'explained') return renderExplanation(result, Date.now()).split('\n');

@@ -2,11 +2,12 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
+import { renderEvents } from '../history/events-command.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { renderOverview } from '../rollouts/render-overview.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { openOne, type ScreenState } from './screen-state.ts';
+import { openOne, rolloutAtCursor, type ScreenState } from './screen-state.ts';
 
 export interface ScreenSize {
   readonly columns: number;
@@ -19,7 +20,7 @@ type Paint = Pick<ConsoleOutput, 'paint'>;
 const collectorsMin = 4;
 
 // From this height on, the policies stay on the screen above the rollout.
-const splitRowsMin = 30;
+export const splitRowsMin = 30;
 // At most this part of the screen is for the policies.
 const policiesShare = 1 / 3;
 
@@ -62,14 +63,26 @@ const splitLines: Draw = (state, now, { columns, rows }, { paint }) => {
   const rule = paint('dim', '─'.repeat(columns));
   const size = { columns, rows: rows - list.length - 1 };
   const open = openOne(state);
-  const chosen = open ?? state.rows[state.cursor]?.status;
   const below =
     open !== undefined
       ? openLines(state, open, now, size, { paint })
-      : chosen === undefined
-        ? ['no rollout yet']
-        : renderStatus(chosen, now, { paint, ...size }).split('\n');
+      : atCursorLines(state, now, size, { paint });
   return [...list, rule, ...below];
+};
+
+// With fewer free lines than this, events would only distract from the rollout.
+const eventRowsMin = 5;
+
+/** The rollout of the policy at the cursor, and its last events where lines are free. */
+const atCursorLines: Draw = (state, now, size, { paint }) => {
+  const status = rolloutAtCursor(state);
+  if (status === undefined) return ['no rollout yet'];
+  const glance = renderStatus(status, now, { paint, ...size }).split('\n');
+  const own = state.events.filter(({ rollout }) => rollout === status.id);
+  const room = size.rows - glance.length;
+  if (own.length === 0 || room < eventRowsMin) return glance;
+  const lines = renderEvents(own.slice(0, room - 2), now).split('\n');
+  return [...glance, '', paint('dim', 'last events'), ...lines];
 };
 
 /** One line for each policy, with a mark at the chosen one. */
@@ -143,8 +156,8 @@ function footLines(state: ScreenState, now: EpochMs, columns: number, { paint }:
     state.story !== undefined
       ? 'up/down scroll   esc back   q quit'
       : status === undefined
-        ? 'up/down   enter open   / search   p pause   q quit'
-        : `up/down   enter story   / search   p pause${state.rows.length > 1 ? '   esc back' : ''}   q quit`;
+        ? 'up/down   enter open   / search   p pause   ? keys   q quit'
+        : `enter story   / search   p pause${state.rows.length > 1 ? '   esc back' : ''}   ? keys   q quit`;
   const age = seenAt === undefined ? '' : `updated ${Math.max(0, Math.round((now - seenAt) / 1_000))} s ago`;
   const gap = ' '.repeat(Math.max(2, columns - keys.length - age.length - 1));
   return [first, paint('dim', `${keys}${gap}${age}`)];

@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
+import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { CollectorPage } from '../../contract/admin/rollouts.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
@@ -19,8 +20,14 @@ export interface ScreenState {
   /** Words that collectors of the open rollout have to match; none: those that failed, else those in flight. */
   readonly words: string;
   readonly collectors: CollectorPage['collectors'];
+  /** The last events of the rollout at the cursor, newest first. Those of another rollout are not shown. */
+  readonly events: readonly RolloutEventBody[];
   readonly story: { readonly lines: readonly string[]; readonly from: number } | undefined;
-  readonly typing: { readonly what: 'search' | 'pause'; readonly text: string } | undefined;
+  /** `before`: the words of the search that escape brings back. */
+  readonly typing:
+    | { readonly what: 'search'; readonly text: string; readonly before: string }
+    | { readonly what: 'pause'; readonly text: string }
+    | undefined;
   /** The result of the last key. */
   readonly message: string | undefined;
 }
@@ -50,6 +57,7 @@ export const emptyScreen: ScreenState = {
   cursor: 0,
   words: '',
   collectors: [],
+  events: [],
   story: undefined,
   typing: undefined,
   message: undefined,
@@ -59,6 +67,11 @@ export const emptyScreen: ScreenState = {
 export function openOne({ rows, openId }: Pick<ScreenState, 'rows' | 'openId'>): RolloutStatus | undefined {
   if (openId === undefined) return rows.length === 1 ? rows[0]?.status : undefined;
   return rows.find(({ status }) => status?.id === openId)?.status;
+}
+
+/** The rollout of the policy at the cursor, in the list of policies. */
+export function rolloutAtCursor(state: ScreenState): RolloutStatus | undefined {
+  return openOne(state) === undefined ? state.rows[state.cursor]?.status : undefined;
 }
 
 /** Applies a new reading. The cursor, the open collector and the typed text stay. */
@@ -122,7 +135,7 @@ function back(state: ScreenState): Pressed {
 }
 
 function command(state: ScreenState, text: string): Pressed {
-  const status = openOne(state) ?? state.rows[state.cursor]?.status;
+  const status = openOne(state) ?? rolloutAtCursor(state);
   switch (text) {
     case 'q':
       return { state, wish: { kind: 'quit' } };
@@ -132,7 +145,7 @@ function command(state: ScreenState, text: string): Pressed {
       return { state: move(state, 1) };
     case '/': {
       if (status === undefined) return { state };
-      const typing = { what: 'search', text: state.words } as const;
+      const typing = { what: 'search', text: state.words, before: state.words } as const;
       return { state: { ...state, openId: status.id, story: undefined, typing, message: undefined } };
     }
     case 'p': {
@@ -145,32 +158,59 @@ function command(state: ScreenState, text: string): Pressed {
         state: { ...state, openId: status.id, typing: { what: 'pause', text: '' }, message: undefined },
       };
     }
+    case '?':
+      return { state: { ...state, story: { lines: keyLines, from: 0 }, message: undefined } };
     default:
       return { state };
   }
 }
 
+const keyLines = [
+  'up, down, k, j   the line above or below; in a story it scrolls',
+  'enter, right     open the rollout, then the story of the collector',
+  'esc, left        back: from a story, a search, a rollout',
+  '/                search collectors by words in name, id, builds, stratum or caps, while you type',
+  'p                pause the rollout, with a reason',
+  '?                these keys',
+  'q, Ctrl-C        quit',
+];
+
 // The length limit of a reason.
 const typedMax = 500;
 
 function typeKey(state: ScreenState, typing: NonNullable<ScreenState['typing']>, key: Key): Pressed {
-  const { what, text } = typing;
   switch (key.kind) {
     case 'text':
-      return { state: { ...state, typing: { what, text: `${text}${key.text}`.slice(0, typedMax) } } };
+      return typed(state, typing, `${typing.text}${key.text}`.slice(0, typedMax));
     case 'erase':
-      return { state: { ...state, typing: { what, text: Array.from(text).slice(0, -1).join('') } } };
+      return typed(state, typing, Array.from(typing.text).slice(0, -1).join(''));
     case 'back':
-      return { state: { ...state, typing: undefined } };
+      return typing.what === 'search'
+        ? search({ ...state, typing: undefined }, typing.before)
+        : { state: { ...state, typing: undefined } };
     case 'enter': {
       const done = { ...state, typing: undefined, cursor: 0 };
+      if (typing.what === 'search') return search(done, typing.text);
       const status = openOne(state);
-      if (status === undefined) return { state: done };
-      if (what === 'search')
-        return { state: { ...done, words: text.trim() }, wish: { kind: 'list', status, words: text.trim() } };
-      return { state: done, wish: { kind: 'pause', status, reason: text.trim() } };
+      return status === undefined
+        ? { state: done }
+        : { state: done, wish: { kind: 'pause', status, reason: typing.text.trim() } };
     }
     default:
       return { state };
   }
+}
+
+/** A search follows what is typed. */
+function typed(state: ScreenState, typing: NonNullable<ScreenState['typing']>, text: string): Pressed {
+  const next = { ...state, typing: { ...typing, text } };
+  return typing.what === 'search' ? search(next, text) : { state: next };
+}
+
+/** Lists the collectors with these words, unless they are listed already. */
+function search(state: ScreenState, text: string): Pressed {
+  const words = text.trim();
+  const status = openOne(state);
+  if (status === undefined || words === state.words) return { state };
+  return { state: { ...state, words, cursor: 0 }, wish: { kind: 'list', status, words } };
 }

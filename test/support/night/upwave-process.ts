@@ -18,8 +18,8 @@ export interface ProcessInput {
   readonly cwd?: string;
   /** A bound for what hangs; nearly three minutes where left out. */
   readonly killAfterMs?: number;
-  /** It has a terminal, of 80 columns, on which `type` writes; all that it prints comes in `out`. Needs `script`. */
-  readonly atTerminal?: boolean;
+  /** It has a terminal, of 80 × 24 by default, on which `type` writes; all that it prints comes in `out`. Needs `script`. */
+  readonly atTerminal?: boolean | { readonly columns: number; readonly rows: number };
   /** Its limit of open descriptors, as `ulimit -n` sets it; that of the tests where left out. */
   readonly openFilesMax?: number;
 }
@@ -47,8 +47,9 @@ export function startUpwave({
 }: ProcessInput) {
   const { PATH = '', HOME = '' } = process.env;
   const command = [process.execPath, main, ...args];
+  const { columns, rows } = typeof atTerminal === 'object' ? atTerminal : { columns: 80, rows: 24 };
   const [file = '', ...rest] = atTerminal
-    ? ['script', '-qefc', `stty cols 80 rows 24; ${command.map(quoted).join(' ')}`, '/dev/null']
+    ? ['script', '-qefc', `stty cols ${columns} rows ${rows}; ${command.map(quoted).join(' ')}`, '/dev/null']
     : openFilesMax === undefined
       ? command
       : ['sh', '-c', `ulimit -n ${openFilesMax}; exec "$@"`, 'sh', ...command];

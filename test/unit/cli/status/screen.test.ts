@@ -10,7 +10,7 @@ import {
   withReading,
 } from '../../../../src/cli/status/screen-state.ts';
 import { startedAt } from '../../../support/builders.ts';
-import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
+import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 import { aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
 const plain = { paint: (_format: unknown, text: string) => text };
@@ -77,10 +77,25 @@ describe('the live screen', () => {
     expect(openOne(press(reported, 'back', 'back').state)).toBeUndefined();
   });
 
-  it('searches the collectors of the rollout by the typed words', () => {
-    const { state, wishes } = press(two, { type: '/wez' }, 'erase', { type: 'b' }, 'enter');
-    expect(wishes).toMatchObject([{ kind: 'list', words: 'web', status: { policy: 'web' } }]);
+  it('searches the collectors of the rollout while words are typed, and goes back to those before on escape', () => {
+    const { state, wishes } = press(two, { type: '/wez' }, 'erase', { type: 'b ' }, 'enter');
+    const status = { policy: 'web' };
+    expect(wishes).toMatchObject(
+      ['w', 'we', 'wez', 'we', 'web'].map((words) => ({ kind: 'list', words, status })),
+    );
+    expect(state).toMatchObject({ words: 'web', typing: undefined });
     expect(press(state, 'back').wishes).toMatchObject([{ kind: 'list', words: '' }]);
+    const left = press(state, { type: '/s' }, 'back');
+    expect(left.wishes).toMatchObject([{ words: 'webs' }, { words: 'web' }]);
+    expect(left.state).toMatchObject({ words: 'web', typing: undefined });
+  });
+
+  it('shows all keys on a question mark', () => {
+    const { state } = press(two, { type: '?' });
+    const lines = screenLines(state, startedAt, size, plain).map((line) => line.trim());
+    expect(lines).toContain('p                pause the rollout, with a reason');
+    expect(press(state, 'back').state.story).toBeUndefined();
+    expect(press(two, { type: '/?' }).state.words).toBe('?');
   });
 
   it('pauses with the typed reason, only where that is legal, and not on escape', () => {
@@ -98,7 +113,7 @@ describe('the live screen', () => {
 
   it('quits by q, but not by a q within a reason', () => {
     expect(press(two, { type: 'q' }).wishes).toEqual([{ kind: 'quit' }]);
-    expect(press(two, { type: '/q' }).wishes).toEqual([]);
+    expect(press(two, { type: '/q' }).wishes).toMatchObject([{ kind: 'list' }]);
   });
 
   it('fills the terminal exactly, shows the age of the data, and keeps the last state without an update', () => {
@@ -170,6 +185,22 @@ describe('the live screen', () => {
     const next = linesIn(press(night, 'down').state, columns, rows);
     expect(next[1]).toMatch(/^> edge/);
     expect(next.some((line) => line.startsWith('shore '))).toBe(true);
+  });
+
+  it('shows the last events of the rollout at the cursor where lines are free, and none of another', () => {
+    const events = Array.from({ length: 100 }, (_, at) =>
+      aRolloutEvent({ rollout: 'edge-1', event: 'wave.opened', wave: `shore-${at}` }),
+    );
+    const below = press({ ...night, events }, 'down').state;
+    const lines = linesIn(below, 120, 40);
+    expect(lines).toHaveLength(40);
+    const from = lines.indexOf('last events');
+    expect(lines[from + 1]).toMatch(/ {2}wave\.opened {2}wave shore-0\b/);
+    // Down to the two lines at the end.
+    expect(lines[37]).toMatch(/ {2}wave\.opened {2}wave shore-\d+/);
+    expect(linesIn({ ...night, events }, 120, 60)).not.toContain('last events');
+    expect(linesIn(press(below, 'enter').state, 120, 40)).not.toContain('last events');
+    expect(linesIn(below, 80, 24)).not.toContain('last events');
   });
 
   it('keeps the policies above the open rollout and its collectors', () => {

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { aRolloutEvent, aRolloutStatus, makeFakeOperations } from '../../../support/fake-operations.ts';
+import { startUpwave } from '../../../support/night/upwave-process.ts';
+import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
+import { until } from '../../../support/until.ts';
+import { anEndedOne } from '../../../support/upgrade-cases.ts';
+
+const hasTerminal = spawnSync('script', ['--version']).status === 0;
+
+describe.skipIf(!hasTerminal)('the live screen at a terminal (skipped where script is not installed)', () => {
+  it('reads the events of the rollout at the cursor, and searches while words are typed', async () => {
+    const id = 'production-20260302-1';
+    const operations = makeFakeOperations({
+      rollouts: [aRolloutStatus({ id }), aRolloutStatus({ id: 'edge-20260302-1', policy: 'edge' })],
+      events: [aRolloutEvent({ rollout: id, event: 'rollout.paused', by: 'alice', reason: 'lunch' })],
+      upgrades: ['web-7', 'db-1'].map((collectorName, collectorId) =>
+        anEndedOne('failed', {}, { collectorId, collectorName }),
+      ),
+    });
+    const api = await startFakeAdminApi(operations);
+    onTestFinished(api.close);
+    const args = ['status', '--watch', '--url', api.url];
+    const env = { TERM: 'xterm' };
+    const screen = startUpwave({ args, env, atTerminal: { columns: 120, rows: 40 } });
+    onTestFinished(() => screen.kill('SIGKILL'));
+    const shows = (words: string) => until(words, () => screen.out().includes(words));
+    await shows('by alice: lunch');
+    screen.type('/');
+    await shows('search:');
+    screen.type('web');
+    await shows('collectors with "web"');
+    await shows('web-7');
+    expect(screen.out()).not.toContain('db-1');
+    const printed = screen.out().length;
+    screen.type('\u001b');
+    // Without words none is listed, because the status has no failure.
+    await until('no search', () => screen.out().slice(printed).includes('failed, else in flight: none'));
+    screen.type('q');
+    expect((await screen.ended).code).toBe(0);
+  });
+});
