@@ -4,6 +4,7 @@ import type { CalendarRules } from '../calendar/open-stretches.ts';
 import type { Lane } from '../model/plan-groups.ts';
 import type { Candidate, LaneQueue, RolloutView } from '../model/rollout.ts';
 import type { Blocker, LaneBlocker } from './blocker.ts';
+import { makeTurnRule } from './start-order.ts';
 
 /** A collector that gets a slot, and the last instant at which its create may be sent (P7). */
 export interface PickedCollector {
@@ -31,7 +32,7 @@ const learnedMin = 10;
 const blockersShownMax = 5;
 
 /**
- * Gives free slots: retries first, then pending collectors in plan order. It skips lanes that have to wait: a cap, a window
+ * Gives free slots: retries first, then pending collectors, slow strata earlier than in plan order. It skips lanes that have to wait: a cap, a window
  * or a held stratum must not idle a slot that another lane could use (P2, P7).
  */
 export function admissionOf(view: RolloutView, now: EpochMs): Admission {
@@ -175,7 +176,12 @@ function verdictsOnLanes(view: RolloutView, now: EpochMs): readonly JudgedLane[]
 function pick(view: RolloutView, lanes: readonly JudgedLane[], free: number): readonly PickedCollector[] {
   const room = new Map<number, number>();
   const picks: PickedCollector[] = [];
-  for (const { candidate, lane, startBy } of [...inOrder(lanes, 'retries'), ...inOrder(lanes, 'pending')]) {
+  const turnOf = makeTurnRule(view);
+  const retries = inOrder(lanes, 'retries', ({ candidate }) => candidate.order);
+  const pending = inOrder(lanes, 'pending', ({ candidate, lane }) =>
+    turnOf(candidate, view.groups.lanes[lane]?.stratum ?? -1),
+  );
+  for (const { candidate, lane, startBy } of [...retries, ...pending]) {
     if (picks.length >= free) break;
     const domains = view.groups.lanes[lane]?.domains ?? [];
     if (domains.some((domain) => (room.get(domain) ?? roomIn(view, domain)) <= 0)) continue;
@@ -185,15 +191,27 @@ function pick(view: RolloutView, lanes: readonly JudgedLane[], free: number): re
   return picks;
 }
 
-/** Candidates of free lanes, in plan order. */
-function inOrder(lanes: readonly JudgedLane[], kind: 'retries' | 'pending') {
-  const candidates: Array<{ candidate: Candidate; lane: number; startBy: EpochMs | null }> = [];
+interface FreeCandidate {
+  readonly candidate: Candidate;
+  readonly lane: number;
+  readonly startBy: EpochMs | null;
+}
+
+/** Candidates of free lanes, the lowest turn first. */
+function inOrder(
+  lanes: readonly JudgedLane[],
+  kind: 'retries' | 'pending',
+  turnOf: (free: FreeCandidate) => number,
+): readonly FreeCandidate[] {
+  const candidates: Array<FreeCandidate & { readonly turn: number }> = [];
   for (const { queue, verdict } of lanes) {
     if (verdict.kind !== 'free') continue;
-    for (const candidate of queue[kind])
-      candidates.push({ candidate, lane: queue.lane, startBy: verdict.startBy });
+    for (const candidate of queue[kind]) {
+      const free = { candidate, lane: queue.lane, startBy: verdict.startBy };
+      candidates.push({ ...free, turn: turnOf(free) });
+    }
   }
-  return candidates.sort((a, b) => a.candidate.order - b.candidate.order);
+  return candidates.sort((a, b) => a.turn - b.turn);
 }
 
 /** Each blocker once, the earliest end first. */
