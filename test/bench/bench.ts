@@ -18,6 +18,7 @@ const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--collectors N] 
 
   slots         1,000 collectors and 100 slots: upwave, a plain pool and a fixed-batch loop side by side
   slots-10000   the same with 10,000 collectors; by name only, since it takes hours
+  slots-mixed   600 collectors and 60 slots, where a fifth takes three times as long
   rate          1,000 collectors and 1,000 slots, where the request rate of the service is the limit
   rate-jitter   the same through a network with 20 ms of jitter, at real speed: 35 minutes a run; by name only
   planning      plans and freezes fleets of 1,000 to 100,000
@@ -38,6 +39,7 @@ but those by name run where no name is given, which takes over an hour. --short:
 const parts: Readonly<Record<string, { readonly run: Part; readonly when: 'always' | 'full' | 'named' }>> = {
   slots: { run: contestPart('slots'), when: 'always' },
   'slots-10000': { run: contestPart('slots-10000'), when: 'named' },
+  'slots-mixed': { run: contestPart('slots-mixed'), when: 'full' },
   rate: { run: contestPart('rate'), when: 'always' },
   'rate-jitter': { run: contestPart('rate-jitter'), when: 'named' },
   planning: { run: planningPart, when: 'always' },

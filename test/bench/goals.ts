@@ -3,6 +3,8 @@ export const goals = {
   /** Last end known, over the greedy schedule. */
   overGreedy: 1.02,
   overGreedyLarge: 1.03,
+  /** Last end known, over work divided by slots, where a fifth takes three times as long. */
+  overWorkMixed: 1.12,
   /** Last end known, over the schedule that rate and durations allow. */
   overBound: 1.02,
   requestsPerUpgrade: { slots: 2.5, rate: 2.1 },

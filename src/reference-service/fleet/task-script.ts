@@ -28,6 +28,8 @@ export interface ScriptParts {
   readonly toVersion: string;
   /** Builds between the two, in the order of their release. */
   readonly between: readonly string[];
+  /** How many times as long as usual it takes. Default: 1. */
+  readonly times?: number;
   readonly outcome: Exclude<UpgradeOutcome, { kind: 'createCode' }>;
   /** False: the collector is unreachable, so the task times out whatever the outcome. */
   readonly reachable: boolean;
@@ -102,7 +104,8 @@ function drawCourse(random: Random, parts: ScriptParts): Course {
     fromBehind !== null && behind >= fromBehind
       ? parts.between[Math.floor(parts.between.length / 2)]
       : undefined;
-  const drawnMs = random.logNormal(durations) * (intermediate === undefined ? 1 : durations.incrementFactor);
+  const increment = intermediate === undefined ? 1 : durations.incrementFactor;
+  const drawnMs = random.logNormal(durations) * increment * (parts.times ?? 1);
   const durationMs = Math.round(Math.min(durations.max, Math.max(durations.min, drawnMs)));
   const { requestedAt } = parts;
   const pendingAt = Math.round(requestedAt + durationMs * random.between(0.01, 0.04));

@@ -3,6 +3,7 @@ import type { EpochMs } from '../../base/time.ts';
 import { RefusedRequest } from '../scenario/refused-request.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { BuildList } from './build-list.ts';
+import { matchesCollector } from './collector-match.ts';
 import type { CollectorRegistry } from './collector-registry.ts';
 import { serviceRefusal } from './refusals.ts';
 import { advanceCollector, isAlive, type SimulatedCollector } from './simulated-collector.ts';
@@ -29,7 +30,7 @@ export interface TaskRequest {
 }
 
 /** An accepted request, from which the course of its task is drawn. */
-export type AcceptedUpgrade = UpgradeTry & Omit<ScriptParts, 'outcome'> & Pick<TaskRequest, 'by'>;
+export type AcceptedUpgrade = UpgradeTry & Omit<ScriptParts, 'outcome' | 'times'> & Pick<TaskRequest, 'by'>;
 
 /** @throws RefusedRequest when the request is refused after all */
 export type DrawScript = (accepted: AcceptedUpgrade) => TaskScript;
@@ -39,8 +40,17 @@ export function scenarioScripts(rules: readonly ResolvedRule[]): DrawScript {
   return (accepted) => {
     const outcome = decideOutcome(accepted.scenario, rules, accepted);
     if (outcome.kind === 'createCode') throw serviceRefusal(outcome.code);
-    return drawTaskScript({ ...accepted, outcome });
+    return drawTaskScript({ ...accepted, outcome, times: timesOf(accepted) });
   };
+}
+
+/** How many times as long as usual the upgrades of a collector take. */
+function timesOf({ scenario, facts, version }: AcceptedUpgrade): number {
+  const { durations, fleet } = scenario;
+  const rule = durations.slow.find(({ match }, index) =>
+    matchesCollector({ match, key: `${fleet.seed}:slow:${index}`, chosenIds: null }, { facts, version }),
+  );
+  return rule?.times ?? 1;
 }
 
 /** Task ids have ten digits, unlike collectors'. */

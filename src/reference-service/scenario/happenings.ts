@@ -33,6 +33,12 @@ export const CollectorMatch = z.strictObject({
 });
 export type CollectorMatch = z.infer<typeof CollectorMatch>;
 
+/** Collectors whose upgrades take so many times as long. */
+export const SlowRule = z.strictObject({
+  match: CollectorMatch.omit({ count: true }),
+  times: z.number().positive(),
+});
+
 export const FailureRule = z.strictObject({
   match: CollectorMatch.prefault({}),
   /** The target build. Default: any. */

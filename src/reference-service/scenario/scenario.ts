@@ -10,7 +10,7 @@ import {
   reportAccountMistakes,
 } from './account-scenario.ts';
 import { defaultBuilds } from './default-builds.ts';
-import { Duration, FailureRule, FleetEvent, Glob, HttpFault, Share } from './happenings.ts';
+import { Duration, FailureRule, FleetEvent, Glob, HttpFault, Share, SlowRule } from './happenings.ts';
 import { ErrorBodies } from './refused-request.ts';
 
 /** More than an account may have, to test what grows with the fleet. */
@@ -89,6 +89,8 @@ const Durations = z.strictObject({
   /** A collector this many builds behind passes an intermediate one; null switches it off. */
   incrementFromBuildsBehind: z.number().int().min(2).nullable().default(6),
   incrementFactor: z.number().min(1).default(1.3),
+  /** In order. The first match decides. */
+  slow: z.array(SlowRule).default([]),
 });
 
 /** Failures of first attempts beside those of rules. */

@@ -1,6 +1,7 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { priorEnds } from '../model/expected-ends.ts';
+import { valueSeparator } from '../model/plan-groups.ts';
 import type { Candidate, RolloutView } from '../model/rollout.ts';
 
 /** The turn of a pending collector of a stratum: the lowest one starts first. */
@@ -38,13 +39,56 @@ export function makeTurnRule(view: RolloutView): TurnOf {
   };
 }
 
-/** The usual duration of each stratum. Few ends of a stratum say little, so that the others count for it, too. */
-function makeUsualDuration({ durations }: RolloutView): (stratum: number) => DurationMs {
-  const ended = [...durations.values()];
-  const ends = sumOf(ended, ({ count }) => count);
-  const allLog = sumOf(ended, ({ count, medianMs }) => count * Math.log(Math.max(1, medianMs))) / ends;
+/** What a duration depends on: a value of a label, or the stratum itself. Its effect is a logarithm. */
+interface Cause {
+  effect: number;
+  readonly ended: Ended[];
+}
+
+interface Ended {
+  readonly count: number;
+  readonly log: number;
+  readonly causes: readonly Cause[];
+}
+
+// Few rounds are enough, because the effects hardly depend on each other.
+const rounds = 2;
+
+/**
+ * The usual duration of each stratum. Few ends of a stratum say little, so strata with a common value, such as the same
+ * operating system, count for each other: a logarithm is the sum of the effects of its values and of its own.
+ */
+function makeUsualDuration({ durations, groups }: RolloutView): (stratum: number) => DurationMs {
+  const causes = new Map<string, Cause>();
+  const causesOf = (stratum: number) => {
+    const values = (groups.strata[stratum]?.label ?? '').split(valueSeparator);
+    return [...values.map((value, place) => `${place} ${value}`), `stratum ${stratum}`].map((name) => {
+      const cause = causes.get(name) ?? { effect: 0, ended: [] };
+      causes.set(name, cause);
+      return cause;
+    });
+  };
+  const ended = [...durations].map(([stratum, { count, medianMs }]): Ended => {
+    const each = { count, log: Math.log(Math.max(1, medianMs)), causes: causesOf(stratum) };
+    for (const cause of each.causes) cause.ended.push(each);
+    return each;
+  });
+  const allLog = sumOf(ended, ({ count, log }) => count * log) / sumOf(ended, ({ count }) => count);
+  const effectOf = (of: readonly Cause[]) => sumOf(of, ({ effect }) => effect);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const cause of causes.values()) {
+      const unexplained = ({ count, log, causes: all }: Ended) =>
+        count * (log - allLog - effectOf(all) + cause.effect);
+      const ends = sumOf(cause.ended, ({ count }) => count);
+      cause.effect = sumOf(cause.ended, unexplained) / (ends + priorEnds);
+    }
+  }
+  const known = new Map<number, DurationMs>();
   return (stratum) => {
-    const { count = 0, medianMs = 1 } = durations.get(stratum) ?? {};
-    return Math.exp((count * Math.log(Math.max(1, medianMs)) + priorEnds * allLog) / (count + priorEnds));
+    const before = known.get(stratum);
+    if (before !== undefined) return before;
+    const durationMs = Math.exp(allLog + effectOf(causesOf(stratum)));
+    known.set(stratum, durationMs);
+    return durationMs;
   };
 }

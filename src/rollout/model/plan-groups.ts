@@ -39,6 +39,9 @@ export interface CapDomain {
   readonly cap: number;
 }
 
+/** Between the values of a stratum's label: `Linux / amd64`. */
+export const valueSeparator = ' / ';
+
 /** Finds a stratum by its label, ignoring case and blanks around its parts. */
 export function findStratum(
   strata: ReadonlyArray<{ readonly label: string }>,

@@ -1,7 +1,7 @@
 import { hashNumber } from '../../base/hash.ts';
 import { eachInSteps, mapInSteps, type Steps, sortInSteps } from '../../base/steps.ts';
 import { type FleetCollector, valueUnder } from '../model/collector.ts';
-import type { CapDomain, Lane } from '../model/plan-groups.ts';
+import { type CapDomain, type Lane, valueSeparator } from '../model/plan-groups.ts';
 import type { CapRule, CollectorKey, Policy } from '../model/policy.ts';
 
 /** A planned collector with its groups, before it is assigned to a wave. */
@@ -104,7 +104,7 @@ function bySizeThenLabel(
 /** Names the stratum of a collector by its values: `Linux / amd64 / 19.441-2`. Equal labels are one stratum. */
 export function stratumLabel(collector: FleetCollector, spreadBy: readonly CollectorKey[]): string {
   if (spreadBy.length === 0) return 'all';
-  return spreadBy.map((key) => valueUnder(collector, key) || '(none)').join(' / ');
+  return spreadBy.map((key) => valueUnder(collector, key) || '(none)').join(valueSeparator);
 }
 
 /** Names the domain of a cap: `fields.cluster = db-7`; undefined for a collector without a value. */

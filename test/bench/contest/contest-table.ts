@@ -32,19 +32,25 @@ export function renderContest(contest: Contest, standings: readonly Standing[], 
     );
   const seconds = fixed(1);
   const slotsBind = binds === 'slots';
+  const isMixed = contest.slowTimes !== undefined;
+  // Greedy in its own order says little where the order is what matters.
+  const greedyMax = isMixed ? undefined : contest.overMax;
   return table(
     head,
     standings.map(({ name }) => contestantTitles[name]),
     [
       row('makespan (min)', ({ makespanMs }) => makespanMs / 60_000, fixed(1)),
       slotsBind
-        ? row('makespan over zero-delay greedy', ({ overGreedy }) => overGreedy, fixed(3), contest.overMax)
+        ? row('makespan over zero-delay greedy', ({ overGreedy }) => overGreedy, fixed(3), greedyMax)
         : row(
             'makespan over what rate and durations allow',
             ({ overBound }) => overBound,
             fixed(3),
             contest.overMax,
           ),
+      ...(isMixed
+        ? [row('makespan over work / slots', ({ overWork }) => overWork, fixed(3), contest.overMax)]
+        : []),
       row('until all is verified (min)', ({ doneMs }) => doneMs / 60_000, fixed(1)),
       row(
         'requests per upgrade',

@@ -19,6 +19,8 @@ export interface Contest extends Pace {
   readonly durations: { readonly median: string; readonly p95: string; readonly max: string };
   /** The goal: makespan over the shortest schedule. */
   readonly overMax: number;
+  /** So many times as long take all Windows, a fifth of the fleet then. Default: as long as the others. */
+  readonly slowTimes?: number;
   /** Each request takes up to so much longer to the service, in its time. Default: none. */
   readonly jitterMs?: DurationMs;
 }
@@ -32,6 +34,8 @@ export interface Figures {
   readonly doneMs: DurationMs;
   /** Makespan over a schedule of its own durations in its own order, without any delay. */
   readonly overGreedy: number;
+  /** Makespan over the whole work divided by the slots: no schedule in any order is shorter. */
+  readonly overWork: number;
   /** Makespan over what rate and durations allow: greedy, or as many requests at the whole rate if that is longer. */
   readonly overBound: number;
   readonly requestsPerUpgrade: number;
@@ -101,12 +105,18 @@ export function medianOf(standings: readonly Standing[]): Standing {
 }
 
 /** Every collector can be upgraded and every first try goes well, so that all contestants have the same work. */
-export function scenarioOf(contest: Pick<Contest, 'collectors' | 'durations'>): ScenarioInput {
+export function scenarioOf({
+  collectors,
+  durations,
+  slowTimes,
+}: Pick<Contest, 'collectors' | 'durations' | 'slowTimes'>): ScenarioInput {
+  const slow = slowTimes === undefined ? [] : [{ match: { osName: 'Windows*' }, times: slowTimes }];
   return {
     fleet: {
-      size: contest.collectors,
+      size: collectors,
       seed: 'bench',
       shares: {
+        ...(slowTimes === undefined ? {} : { windows: 0.2 }),
         dead: 0,
         mac: 0,
         hosted: 0,
@@ -118,7 +128,7 @@ export function scenarioOf(contest: Pick<Contest, 'collectors' | 'durations'>): 
         oneToThreeYears: 0.5,
       },
     },
-    durations: contest.durations,
+    durations: { ...durations, slow },
     failures: [{ outcome: 'succeeded' }],
   };
 }
@@ -145,6 +155,7 @@ function judge(
       makespanMs,
       doneMs: toServiceTime(performance.doneAt) - beganAt,
       overGreedy: makespanMs / greedyMs,
+      overWork: (makespanMs * contest.slots) / durations.reduce((sum, each) => sum + each, 0),
       overBound: makespanMs / Math.max(greedyMs, (requests / requestsPerSecond) * 1_000),
       requestsPerUpgrade: requests / creates.length,
       throttled: record.throttled.rate + record.throttled.concurrency + record.throttled.fault,

@@ -9,7 +9,7 @@ const realistic = { durations: { median: '5m', p95: '17m', max: '29m' }, expectM
 
 const quick = { durations: { median: '50s', p95: '70s', max: '90s' }, expectMs: 50_000 };
 
-export type ContestName = 'slots' | 'slots-10000' | 'rate' | 'rate-jitter';
+export type ContestName = 'slots' | 'slots-10000' | 'slots-mixed' | 'rate' | 'rate-jitter';
 
 export const fullContests: Readonly<Record<ContestName, Contest>> = {
   slots: { binds: 'slots', collectors: 1_000, slots: 100, speed, ...realistic, overMax: goals.overGreedy },
@@ -20,6 +20,10 @@ export const fullContests: Readonly<Record<ContestName, Contest>> = {
     speed,
     ...realistic,
     overMax: goals.overGreedyLarge,
+  },
+  'slots-mixed': {
+    ...{ binds: 'slots', collectors: 600, slots: 60, speed, overMax: goals.overWorkMixed },
+    ...{ durations: { median: '4m', p95: '6m', max: '29m' }, expectMs: 4 * 60_000, slowTimes: 3 },
   },
   rate: { binds: 'rate', collectors: 1_000, slots: 1_000, speed, ...realistic, overMax: goals.overBound },
   'rate-jitter': {
@@ -33,6 +37,7 @@ export const fullContests: Readonly<Record<ContestName, Contest>> = {
 export const shortContests: Readonly<Record<ContestName, Contest>> = {
   slots: { ...fullContests.slots, collectors: 40, slots: 10, ...quick },
   'slots-10000': { ...fullContests['slots-10000'], collectors: 100, slots: 10, ...quick },
+  'slots-mixed': { ...fullContests['slots-mixed'], collectors: 60, slots: 10, ...quick },
   rate: { ...fullContests.rate, collectors: 200, slots: 200, ...quick },
   'rate-jitter': { ...fullContests['rate-jitter'], collectors: 200, slots: 200, ...quick },
 };

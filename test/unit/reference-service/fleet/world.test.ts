@@ -45,6 +45,17 @@ describe('an account (field-facts.md, Upgrades)', () => {
 });
 
 describe('a task that succeeds (collector-api.md §3)', () => {
+  it('takes longer where the scenario has slow collectors', () => {
+    const durations = { median: '5m', p95: '6m', incrementFromBuildsBehind: null };
+    const tookMs = (slow: NonNullable<NonNullable<ScenarioInput['durations']>['slow']>) => {
+      const { script, requestedAt } = aWorld({ durations: { ...durations, slow } }).create();
+      return script.endsAt - requestedAt;
+    };
+    const usualMs = tookMs([]);
+    expect(tookMs([{ match: { osName: '*' }, times: 3 }]) / usualMs).toBeCloseTo(3, 2);
+    expect(tookMs([{ match: { osName: 'nothing' }, times: 3 }])).toBe(usualMs);
+  });
+
   it('falls silent around its restart and then sends a heartbeat each 15 s again', () => {
     const { clock, view, create, runTo } = aWorld();
     const { script } = create();
