@@ -54,7 +54,8 @@ export async function pollSoakingCollectors(
   const { rollout } = view;
   const at = parts.clock.now();
   const upgrades = await listSoaking(parts.store, view, wave);
-  const { seen, gone, unseen } = await readSoak(parts, rollout, upgrades, signal);
+  const hadFailed = (rollout.waves[wave]?.soakCheck?.failedPolls ?? 0) > 0;
+  const { seen, gone, unseen } = await readSoak(parts, rollout, { upgrades, hadFailed }, signal);
   if (signal.aborted) return 'again';
   let silent = 0;
   const findings: UpgradeFinding[] = [];
@@ -74,7 +75,6 @@ export async function pollSoakingCollectors(
   }
   await recordFacts(parts, rollout, findings, {});
   // Reported once, until a poll works again.
-  const hadFailed = (rollout.waves[wave]?.soakCheck?.failedPolls ?? 0) > 0;
   if (unseen !== undefined && !hadFailed) {
     const reason = `soak check of wave ${rollout.waves[wave]?.name ?? ''} failed: ${unseen}`;
     parts.sink.note({ event: 'poll.failed', rollout: rollout.id, reason });
@@ -100,7 +100,7 @@ function factOfGone({ identity: { ephemeral } }: Upgrade, isHeld: boolean, at: E
 async function readSoak(
   parts: SoakPollParts,
   rollout: Rollout,
-  upgrades: readonly Upgrade[],
+  { upgrades, hadFailed }: { readonly upgrades: readonly Upgrade[]; readonly hadFailed: boolean },
   signal: AbortSignal,
 ): Promise<SoakReading> {
   const seen = new Map<number, InventoryRow>();
@@ -134,7 +134,18 @@ async function readSoak(
       signal,
     );
     if (answer.ok) seen.set(collectorId, answer.value);
-    else if (answer.failure.kind !== 'notFound') {
+    else if (answer.failure.kind === 'refused') {
+      // The service never shows this one by its id, so the list has to do; for a failure, two lists.
+      inventory ??= await readRows(parts, rollout, signal);
+      const { rows, refusal } = inventory;
+      const row = rows?.get(collectorId);
+      const isWell =
+        row !== undefined && assessSoak(upgrade.identity.toBuild, row, row.serviceAt).kind !== 'regressed';
+      if (refusal !== undefined || !(isWell || hadFailed))
+        unseen = refusal ?? describeFailure(answer.failure);
+      else if (row !== undefined) seen.set(collectorId, row);
+      else gone.push(upgrade);
+    } else if (answer.failure.kind !== 'notFound') {
       unseen = describeFailure(answer.failure);
       break;
     } else {

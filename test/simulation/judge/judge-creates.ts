@@ -74,9 +74,12 @@ export function makeCreateJudge(parts: {
   const hiddenTasks = new Set<TaskModel>();
   const keyOf = ({ rolloutId, collectorId }: CreateOf) => `${rolloutId}/${collectorId}`;
 
-  const isKnown = ({ rolloutId, collectorId }: TaskModel): boolean => {
-    const state = seen.all.get(rolloutId ?? '')?.upgrades.get(collectorId)?.progress.state;
-    return state === 'starting' || state === 'upgrading' || state === 'verifying';
+  const isKnown = ({ id, rolloutId, collectorId }: TaskModel): boolean => {
+    const progress = seen.all.get(rolloutId ?? '')?.upgrades.get(collectorId)?.progress;
+    if (progress?.state === 'starting') return true;
+    // The record may know only the task before. An adopted task has no id.
+    const isRunning = progress?.state === 'upgrading' || progress?.state === 'verifying';
+    return isRunning && (progress.taskId ?? id) === id;
   };
 
   const hideTask = (account: Account, collectorId: number): void => {

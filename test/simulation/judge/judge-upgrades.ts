@@ -44,7 +44,7 @@ export function judgeUpgrade(
     collector.deletedAt !== null;
   verdicts.check('P10', isBack, `${who} succeeded, but was silent since its task ended`);
   // One that was back after its task, and died before anybody could be polled, has shown what it had to.
-  const wasBack = setup.faults.pollsFail > 0 && heartbeatAt > collector.lastTaskEndedAt;
+  const wasBack = setup.faults.pollsFail > 0 && isBack;
   const isUp = collector.downSince === null || now - collector.downSince <= slackMs || wasBack;
   verdicts.check('P10', isUp, `${who} succeeded, but is down for ${now - (collector.downSince ?? now)} ms`);
 }

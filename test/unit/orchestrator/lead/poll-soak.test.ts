@@ -22,7 +22,7 @@ const signal = new AbortController().signal;
 interface Service {
   /** Collectors on the list; all where left out. */
   readonly listed?: (id: number) => boolean;
-  readonly byId?: (id: number) => 'well' | 'dead' | 'unknown' | 'silent';
+  readonly byId?: (id: number) => 'well' | 'dead' | 'unknown' | 'silent' | 'refused';
   readonly rowOf?: (id: number) => Partial<FleetCollector>;
   readonly ephemeral?: readonly number[];
 }
@@ -32,6 +32,7 @@ const answers = {
   dead: answering(aSighting({ alive: false })),
   unknown: failing({ kind: 'notFound', detail: '404' }),
   silent: failing(away),
+  refused: failing({ kind: 'refused', code: 'who.knows', detail: '' }),
 };
 
 /** A canary that soaks, of so many. */
@@ -138,6 +139,24 @@ describe('polling a wave that soaks (P14)', () => {
     expect(await check()).toMatchObject({ failedPolls: 1 });
     expect(await upgrade(1)).toMatchObject({ progress: { state: 'succeeded' } });
     expect(await implausible()).toBe(expected);
+  });
+
+  it('takes a collector from the list where the service never shows it by its id, and a failure from two lists', async () => {
+    const refused = () => 'refused' as const;
+    const well = await aSoak(1, { byId: refused });
+    await well.poll();
+    expect(await well.check()).toMatchObject({ failedPolls: 0 });
+    for (const [service, state] of [
+      [{ rowOf: () => ({ alive: false }) }, { state: 'unconfirmed', lost: true }],
+      [{ listed: (id: number) => id > 1 }, { state: 'unconfirmed', lost: false }],
+    ] as const) {
+      const { poll, upgrade, check } = await aSoak(1, { byId: refused, ...service });
+      await poll();
+      expect(await check()).toMatchObject({ failedPolls: 1 });
+      expect(await upgrade(1)).toMatchObject({ progress: { state: 'succeeded' } });
+      await poll();
+      expect(await upgrade(1)).toMatchObject({ progress: state });
+    }
   });
 
   it('is reported once while polls fail, and again when they fail after a success', async () => {
