@@ -19,6 +19,7 @@ import { checkInventory } from '../watch/judge-inventory.ts';
 import { type AdmitParts, type Admitted, admitCollectors } from './admit.ts';
 import { type AskGateParts, askGate } from './ask-gate.ts';
 import { endUpgrades } from './end-upgrades.ts';
+import { holdGroup } from './hold-group.ts';
 import { moveGroup } from './move-group.ts';
 import { pollSoakingCollectors, type SoakPollParts } from './poll-soak.ts';
 import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
@@ -134,6 +135,10 @@ const executors: Executors = {
     const held = heldGroup({ label, attributes, by: 'daemon', at }, reason);
     return save(pass, { kind: 'groupHeld', at, held });
   },
+  holdGroup: (pass, { group, change }) =>
+    backgroundTask(pass, 'holdGroup', ({ parts, view, fence }, signal) =>
+      holdGroup(parts, view, { group, change, fence }, signal),
+    ),
   moveGroup: (pass, { label }) =>
     backgroundTask(pass, 'moveGroup', ({ parts, view, fence }, signal) =>
       moveGroup(parts, view, { label, fence }, signal),

@@ -141,6 +141,7 @@ const brakeAfter: Readonly<Record<RolloutFact['kind'], 'set' | 'lift' | 'keep'>>
   wavePassed: 'keep',
   strataHeld: 'keep',
   groupHeld: 'set',
+  groupEmpty: 'keep',
   groupMoved: 'keep',
   stratumReleased: 'keep',
   held: 'keep',

@@ -124,6 +124,7 @@ const plainEvents = {
   holdEnded: 'rollout.resumed',
   resumed: 'rollout.resumed',
   acknowledgedLowered: null,
+  groupEmpty: null,
   reopened: 'rollout.reopened',
   windowsLifted: 'rollout.windowsLifted',
   leftBehindForeseen: null,

@@ -58,12 +58,9 @@ export async function loadRolloutView(
 // Longer than a plan is made after its holds were read.
 const plannedWithinMs: DurationMs = 120_000;
 
-/**
- * Groups that were held after the plan had read the holds, by an operator who saw no rollout yet. Also one that the plan
- * left out already, if it was held shortly before: its group is empty.
- */
+/** Groups that were held after the plan had read the holds, by an operator who saw no rollout yet. */
 function missedIn({ createdAt, strata }: Rollout, { groups }: Holds): readonly GroupHold[] {
-  const held = new Set(strata.held.map(({ label }) => label));
+  const held = new Set([...strata.held.map(({ label }) => label), ...(strata.emptyGroups ?? [])]);
   return groups.filter(({ label, at }) => at >= createdAt - plannedWithinMs && !held.has(label));
 }
 

@@ -116,6 +116,7 @@ export type FlatRollout = Omit<Rollout, 'plan' | 'hold' | 'strata' | 'inventory'
     readonly heldStrata: RolloutStrata['held'];
     readonly acknowledgedStrata: RolloutStrata['acknowledged'];
     readonly endsWithoutHeld: RolloutStrata['endsWithoutHeld'];
+    readonly emptyGroups?: RolloutStrata['emptyGroups'];
     readonly inventory?: RolloutInventory['baseline'];
     readonly implausibleInventory?: RolloutInventory['implausible'];
     readonly rollbackOf: RolloutRollback['original'];
@@ -134,8 +135,8 @@ function nest(flat: FlatRollout): Rollout {
     ...rest
   } = flat;
   const { groupsRev, knowsZones, fleetReadAt, fleetSize, drift, hold: number, heldFor, ...others } = rest;
-  const { heldStrata, acknowledgedStrata, endsWithoutHeld, inventory, implausibleInventory, ...more } =
-    others;
+  const { heldStrata, acknowledgedStrata, endsWithoutHeld, emptyGroups = [], ...unheld } = others;
+  const { inventory, implausibleInventory, ...more } = unheld;
   const { rollbackOf, rollbackId, backTo, leftBehind, anyTime = false, ...top } = more;
   return {
     ...top,
@@ -144,7 +145,10 @@ function nest(flat: FlatRollout): Rollout {
       ...{ groupsRev, knowsZones, fleetReadAt, fleetSize, drift },
     },
     hold: number === null ? null : { number, ...(heldFor !== undefined && { heldFor }) },
-    strata: { held: heldStrata, acknowledged: acknowledgedStrata, endsWithoutHeld },
+    strata: {
+      ...{ held: heldStrata, acknowledged: acknowledgedStrata, endsWithoutHeld },
+      ...(emptyGroups.length > 0 && { emptyGroups }),
+    },
     inventory: { baseline: inventory ?? null, implausible: implausibleInventory ?? null },
     rollback: { original: rollbackOf, startedAs: rollbackId, backTo, leftBehind, anyTime },
   };
@@ -163,6 +167,7 @@ function flatten({ plan, hold, strata, inventory, rollback, ...top }: Rollout): 
     heldStrata: strata.held,
     acknowledgedStrata: strata.acknowledged,
     endsWithoutHeld: strata.endsWithoutHeld,
+    ...(strata.emptyGroups !== undefined && { emptyGroups: strata.emptyGroups }),
     ...(baseline !== null && { inventory: baseline }),
     ...(implausible !== null && { implausibleInventory: implausible }),
     ...(anyTime && { anyTime }),

@@ -21,7 +21,6 @@ import { allOverAt, decideForeign } from './foreign-rollout.ts';
 import { implausibleBlocker, rollbackContinuesAt } from './implausible-inventory.ts';
 import { findUnmoved, heldGroup } from './outlier-group.ts';
 import { raiseAlarm } from './raise-alarm.ts';
-import type { RolloutChange } from './rollout-facts.ts';
 import { decideWave } from './wave-progress.ts';
 
 /**
@@ -63,13 +62,13 @@ export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
 }
 
 /** A group that was held before is a stratum like any other. */
-function holdMissed(missed: GroupHold, { groups }: RolloutView): RolloutChange {
+function holdMissed(missed: GroupHold, { groups }: RolloutView): Action {
   const { label, by, at, reason: words } = missed;
   const reason = { kind: 'asked', by, words } as const;
   const stratum = indexOfStratum(groups.strata, label);
   return stratum < 0
-    ? { kind: 'groupHeld', held: heldGroup(missed, reason) }
-    : { kind: 'strataHeld', strata: [{ stratum, label, reason, by, at }] };
+    ? { do: 'holdGroup', group: missed, change: { kind: 'groupHeld', held: heldGroup(missed, reason) } }
+    : { do: 'save', change: { kind: 'strataHeld', strata: [{ stratum, label, reason, by, at }] } };
 }
 
 type UnreadableCause = Extract<HoldCause, { kind: 'recordsUnreadable' }>;
@@ -109,8 +108,12 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
   if (cause !== undefined) return stop({ do: 'hold', cause }, now);
   const [missed] = view.missedGroups ?? [];
   if (missed !== undefined) {
-    const save: Action = { do: 'save', change: holdMissed(missed, view) };
-    return { actions: [...setBrake(view), save, ...deliver], blockers: [], wakeAt: now };
+    const blocker = { kind: 'groupMoves', label: missed.label, until: null } as const;
+    return {
+      actions: [...setBrake(view), holdMissed(missed, view), ...deliver],
+      blockers: [blocker],
+      wakeAt: null,
+    };
   }
   const unmoved = findUnmoved(view);
   if (unmoved !== undefined) {

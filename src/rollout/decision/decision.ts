@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { GroupHold } from '../../contract/admin/holds.ts';
 import type { HeldFor, SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import type { BreachCause, HoldCause } from '../model/stop-cause.ts';
@@ -28,6 +29,8 @@ export type Action =
   | { readonly do: 'isolate'; readonly strata: readonly OutlierStratum[] }
   /** Only the collectors with the shared attribute of the failures are held, and the others continue. */
   | { readonly do: 'isolateGroup'; readonly shared: SharedAttribute }
+  /** A group was held over all rollouts while this one was planned: `change` holds it, if there are collectors of it. */
+  | { readonly do: 'holdGroup'; readonly group: GroupHold; readonly change: RolloutChange }
   /** The collectors of a held group get a stratum of their own. */
   | { readonly do: 'moveGroup'; readonly label: string }
   /** The inventory is implausible, and is read again until it is plausible. */

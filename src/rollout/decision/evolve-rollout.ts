@@ -74,6 +74,8 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return withStrata(next, { held: [...rollout.strata.held, ...fact.strata] });
     case 'groupHeld':
       return withStrata(next, { held: [...rollout.strata.held, fact.held] });
+    case 'groupEmpty':
+      return withStrata(next, { emptyGroups: [...(rollout.strata.emptyGroups ?? []), fact.label] });
     case 'groupMoved':
       return withStrata(next, { held: afterMove(rollout, fact) });
     case 'stratumReleased': {

@@ -30,6 +30,8 @@ export type RolloutChange =
   | { readonly kind: 'strataHeld'; readonly strata: readonly HeldStratum[] }
   /** Collectors are held for a shared attribute. They are moved to a stratum of their own before anything starts again. */
   | { readonly kind: 'groupHeld'; readonly held: HeldStratum }
+  /** The rollout has no collector of a group that is held over all rollouts. */
+  | { readonly kind: 'groupEmpty'; readonly label: string }
   /** All collectors of the group are in its stratum. `view`: the view at that time. */
   | { readonly kind: 'groupMoved'; readonly label: string; readonly view: RolloutView }
   /** `view`: its failures until then are acknowledged. */

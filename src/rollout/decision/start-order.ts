@@ -7,8 +7,8 @@ import type { Candidate, RolloutView } from '../model/rollout.ts';
 /** The turn of a pending collector of a stratum: the lowest one starts first. */
 export type TurnOf = (candidate: Candidate, stratum: number) => number;
 
-// The slowest of a hundred upgrades takes about twice as long as they usually do.
-const slowestTimes = 2;
+// The slowest of some hundred upgrades takes about so many times as long as they usually do.
+const slowestTimes = 2.5;
 
 // A stratum that takes as long as its wave still starts over a fifth of it, so that what others show is not late.
 const shareMin = 0.2;

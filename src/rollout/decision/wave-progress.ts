@@ -196,8 +196,9 @@ function leavesSome(view: AssessedView): boolean {
 }
 
 /** Only members of held strata remain: an operator releases them, or ends the rollout without them. */
-function endWithoutHeld({ rollout }: AssessedView, upgrades: number): Progress {
-  const labels = rollout.strata.held.map(({ label }) => label);
+function endWithoutHeld({ rollout, strata }: AssessedView, upgrades: number): Progress {
+  const waiting = new Set(strata.filter((each) => each.waiting > 0).map(({ stratum }) => stratum));
+  const labels = rollout.strata.held.flatMap(({ stratum, label }) => (waiting.has(stratum) ? [label] : []));
   if (!rollout.strata.endsWithoutHeld) return holdBecause({ kind: 'onlyHeldStrata', upgrades, labels });
   return doNow({ do: 'withdrawWaiting', reason: { kind: 'heldToTheEnd', labels } });
 }

@@ -87,6 +87,8 @@ export interface RolloutStrata {
   readonly acknowledged: readonly AcknowledgedStratum[];
   /** An operator allowed the rollout to end without its held strata. */
   readonly endsWithoutHeld: boolean;
+  /** Labels of groups that are held over all rollouts, and of which this one has no collector; absent: none. */
+  readonly emptyGroups?: readonly string[];
 }
 
 /** How a rollout judges readings of the inventory. */

@@ -55,6 +55,8 @@ export function* planJoiners(
     inOrder,
     rollout.plan.unweighedFields,
   );
+  // A joiner may belong to a group that had no collector here.
+  const { emptyGroups: _unknown, ...strata } = rollout.strata;
   return {
     upgrades,
     groups: extended.groups,
@@ -68,7 +70,7 @@ export function* planJoiners(
       }),
       // A stratum that was held while it was empty may have its first members now.
       strata: {
-        ...rollout.strata,
+        ...strata,
         held: rollout.strata.held.map((held) => ({
           ...held,
           stratum: indexOfStratum(extended.groups.strata, held.label),

@@ -91,6 +91,14 @@ describe('collectors that are held by a shared attribute', () => {
     expect(writes).toBe(2);
   });
 
+  it('are held before anything starts where they were held for all rollouts while the plan was made (P4)', async () => {
+    const { parts, lead, pending } = await begin();
+    const attributes = [{ key: 'fields.rack', value: 'r1' }];
+    await parts.register.holdGroup({ label: subject, attributes, ...by, at: parts.clock.now() });
+    await lead();
+    expect((await pending()).toSorted((a, b) => a - b)).toEqual(rackOne);
+  });
+
   it('are also held when they join later', async () => {
     const { parts, policy, store, lead, pending } = await begin();
     await holdSubjects(parts, { subject, ...by });
@@ -110,7 +118,8 @@ describe('collectors that are held by a shared attribute', () => {
     });
     await lead();
     expect(await pending()).toEqual([]);
-    expect((await store.loadRollout(id))?.strata.held).toMatchObject([{ label: 'fields.rac=r1' }]);
+    // No empty stratum is shown, nor asked about again.
+    expect((await store.loadRollout(id))?.strata).toMatchObject({ held: [], emptyGroups: ['fields.rac=r1'] });
   });
 
   it('are held by the daemon when the attribute explains the failures', async () => {

@@ -45,7 +45,10 @@ describe('a group that was held while the plan was made', () => {
       by: 'ann',
       reason: { kind: 'asked', words: 'a switch' },
     };
-    expect(actions).toMatchObject([{ do: 'setBrake' }, { do: 'save', change: { kind: 'groupHeld', held } }]);
+    expect(actions).toMatchObject([
+      { do: 'setBrake' },
+      { do: 'holdGroup', group: missed, change: { kind: 'groupHeld', held } },
+    ]);
   });
 
   it('is held as the stratum that it became, where it was held and released before', () => {

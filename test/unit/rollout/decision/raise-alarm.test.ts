@@ -174,6 +174,10 @@ describe('members of a held stratum', () => {
     const done = view({ ...bad, restState: 'passed', rollout });
     const hold = { do: 'hold', cause: { kind: 'onlyHeldStrata', upgrades: 3, labels: ['s0'] } };
     expect(decide(done, now).actions).toEqual([hold]);
+    // One without a collector that waits is not named.
+    const empty = aHeldStratum(9);
+    const strata = { ...done.rollout.strata, held: [...done.rollout.strata.held, empty] };
+    expect(decide({ ...done, rollout: { ...done.rollout, strata } }, now).actions).toEqual([hold]);
     const others = view({ ...bad, rest: [{ waiting: 3 }, { active: 1 }], restState: 'passed', rollout });
     expect(decide(others, now).actions).toEqual([]);
     const after = resumed({ ...done, rollout: { ...done.rollout, state: 'held' } }, now);

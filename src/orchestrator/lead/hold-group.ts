@@ -1,0 +1,28 @@
+import type { GroupHold } from '../../contract/admin/holds.ts';
+import type { RolloutChange } from '../../rollout/decision/rollout-facts.ts';
+import { membersWith } from '../../rollout/model/attributes.ts';
+import type { RolloutView } from '../../rollout/model/rollout.ts';
+import type { Fence } from '../ports/leader.ts';
+import { type ChangeRolloutParts, saveRolloutFact } from '../records/change-rollout.ts';
+
+/**
+ * Holds a group that is held over all rollouts, or notes that the rollout has no collector of it. While the attributes are
+ * unreadable nothing starts, because the members of the group are unknown (P14).
+ */
+export async function holdGroup(
+  parts: ChangeRolloutParts,
+  { rollout }: RolloutView,
+  {
+    group,
+    change,
+    fence,
+  }: { readonly group: GroupHold; readonly change: RolloutChange; readonly fence: Fence },
+  signal: AbortSignal,
+): Promise<'done' | 'again'> {
+  const table = await parts.store.loadAttributes(rollout.id);
+  if (table === undefined || signal.aborted) return 'again';
+  const isEmpty = membersWith(table, group.attributes).length === 0;
+  const fact = isEmpty ? ({ kind: 'groupEmpty', label: group.label } as const) : change;
+  const saved = await saveRolloutFact(parts, rollout, { ...fact, at: parts.clock.now() }, 'daemon', fence);
+  return saved === 'saved' ? 'done' : 'again';
+}
