@@ -47,10 +47,7 @@ function drawCard(name: string, written: WrittenNotice) {
       'plain',
       figures === null
         ? []
-        : [
-            `To build ${figures.build}`,
-            figures.values.map(({ name: of, value }) => `${of} ${value}`).join(' · '),
-          ],
+        : [figures.where, figures.values.map(({ name: of, value }) => `${of} ${value}`).join(' · ')],
     ),
     ...linesOf(
       'plain',

@@ -132,7 +132,7 @@ function asShown(written: WrittenNotice): string {
     cause,
     ...(shown === null
       ? []
-      : [`To build ${shown.build}`, shown.values.map(({ name, value }) => `${name} ${value}`).join('   ')]),
+      : [shown.where, shown.values.map(({ name, value }) => `${name} ${value}`).join('   ')]),
     ...lines.map((each) => `• ${each}`),
     ...commands,
     buttonLabels(written)

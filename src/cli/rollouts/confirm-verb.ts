@@ -33,8 +33,9 @@ export async function confirmVerb(
 ): Promise<AskedVerb> {
   const asked = askedNow(status, verb);
   if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, verb));
-  if (verbTraits[verb].needsName)
-    await showAndAsk(questionOf(status, asked), commandFor(status, verb), consent);
+  // A script must be able to stop a rollout. At a terminal, the wrong one may be named.
+  const asks = verb === 'abort' ? consent.yes || consent.input.isTTY === true : verbTraits[verb].needsName;
+  if (asks) await showAndAsk(questionOf(status, asked), commandFor(status, verb), consent);
   return asked;
 }
 
@@ -85,9 +86,10 @@ function questionText(id: string, asked: AskedVerb): string {
       return `Resume ${id}?`;
     case 'retry':
       return `Retry the failed collectors of ${id}?`;
-    // These verbs need no confirmation.
-    case 'pause':
     case 'abort':
+      return `End ${id}? This can't be undone.`;
+    // These verbs need no confirmation here.
+    case 'pause':
     case 'rollback':
       return '';
     default:

@@ -1,7 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { dueText } from '../../rollout/messages/need-texts.ts';
-import { stateText } from '../../rollout/messages/sentences.ts';
+import { dueText, headlineWords } from '../../rollout/messages/need-texts.ts';
 import { isHeadline } from '../../rollout/status/headline.ts';
 
 /** The action that is due, or what the rollout does: `NEEDS YOU: approve wave rest`, `RUNNING wave 2/3 early`. */
@@ -11,7 +10,7 @@ export function headlineText(status: RolloutStatus): string {
   const index = waves.findIndex(({ state }) => state !== 'passed');
   const wave = status.endedAt === null ? waves[index] : undefined;
   const where = wave === undefined ? '' : ` wave ${index + 1}/${waves.length} ${toPrintable(wave.name)}`;
-  return `${stateText(headline.kind).toUpperCase()}${where}`;
+  return `${headlineWords(status).toUpperCase()}${where}`;
 }
 
 /** Yellow where a person is needed, red where something went wrong. */

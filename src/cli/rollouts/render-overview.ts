@@ -71,7 +71,10 @@ export function renderOverview(
     }
     const failed = failedOf(status);
     const failedText = failed === 0 ? '' : `  ${failed} failed`;
-    const done = `${showCount(status.counts.succeeded)}/${showCount(status.planned)} ok`.padStart(doneMin);
+    const done =
+      `${showCount(status.counts.succeeded)}/${showCount(status.planned)} ${status.kind === 'rollback' ? 'back' : 'ok'}`.padStart(
+        doneMin,
+      );
     const when = cut(whenText(status, now), room - done.length - failedText.length - 2);
     const line = `${paint('bold', name)}  ${paint(headlineColor(status), headline)}  ${done}`;
     return `${line}${failed === 0 ? '' : paint('red', failedText)}  ${when}`.trimEnd();
@@ -91,7 +94,7 @@ function whenText({ endedAt, eta }: RolloutStatus, now: EpochMs): string {
     case 'at':
       return `${formatDuration(Math.max(1_000, wholeSeconds(eta.at - now)))} left`;
     case 'afterApproval':
-      return `then ${formatDuration(eta.durationMs)}`;
+      return `${formatDuration(eta.durationMs)} after approval`;
     case 'atTheLatest':
       return `by ${showMinute(eta.at, now)}`;
     default:

@@ -40,6 +40,7 @@ const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
     ).argParser(wholeNumber),
     yesOption('end the hold or pause that is shown without asking'),
   ],
+  abort: [yesOption('end it without asking')],
   rollback: [
     yesOption('start without asking'),
     new Option('--now', 'start also outside the windows and inside the freezes of the policy').default(false),

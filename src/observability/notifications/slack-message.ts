@@ -79,9 +79,9 @@ function section(lines: readonly string[]): object {
   return { type: 'section', text: markdown(fitted(lines, sectionMax)) };
 }
 
-function fieldsOf({ build, values }: NonNullable<WrittenNotice['figures']>): object {
+function fieldsOf({ where, values }: NonNullable<WrittenNotice['figures']>): object {
   const fields = values.map(({ name, value }) => markdown(fitted([`*${name}*`, escaped(value)], fieldMax)));
-  return { type: 'section', text: markdown(fitted([`To build ${escaped(build)}`], sectionMax)), fields };
+  return { type: 'section', text: markdown(fitted([escaped(where)], sectionMax)), fields };
 }
 
 function isShortLink({ href }: { readonly href: string }): boolean {

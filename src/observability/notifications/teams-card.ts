@@ -39,7 +39,7 @@ function cardWith(written: WrittenNotice, length: number): object {
       ...(figures === null
         ? []
         : [
-            block(`To build ${figures.build}`),
+            block(figures.where),
             { type: 'FactSet', facts: figures.values.map(({ name, value }) => ({ title: name, value })) },
           ]),
       ...causes.map((each) => block(each)),

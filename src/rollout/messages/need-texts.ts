@@ -1,5 +1,17 @@
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { counted, sentence } from './sentences.ts';
+import { counted, sentence, stateText } from './sentences.ts';
+
+/** The headline in words. An ended rollback does not pose as an upgrade: it has rolled back all, or not all. */
+export function headlineWords({
+  kind,
+  headline,
+  endedAt,
+}: Pick<RolloutStatus, 'kind' | 'headline' | 'endedAt'>): string {
+  const words = stateText(headline.kind);
+  if (kind !== 'rollback' || endedAt === null) return words;
+  if (headline.kind === 'succeeded') return 'rolled back';
+  return headline.kind === 'finishedWithFailures' ? 'rolled back, not all' : `rollback ${words}`;
+}
 
 /** What a rollout that needs a person waits for, in a few words: `approve wave rest`, `it is held`. */
 export function dueText(status: RolloutStatus): string {

@@ -14,14 +14,15 @@ export interface NoticeText {
   /** Why it happened; empty if the title is sufficient. */
   readonly cause: string;
   readonly numbers: string;
-  /** The target build, and the numbers one by one; null without a rollout. */
+  /** Where it goes, and the numbers one by one; null without a rollout. */
   readonly figures: NoticeFigureText | null;
   readonly causes: readonly string[];
   readonly commands: readonly string[];
 }
 
 export interface NoticeFigureText {
-  readonly build: string;
+  /** `To build 19.536-4` */
+  readonly where: string;
   readonly values: ReadonlyArray<{ readonly name: string; readonly value: string }>;
 }
 
@@ -175,11 +176,17 @@ function overText(details: IncidentDetails): string {
 }
 
 function numbersText(figures: NoticeFigures): string {
-  const { targetBuild, planned, succeeded, failed, inFlight, remaining } = figures;
-  return `To build ${targetBuild}: ${showCount(succeeded)} of ${showCount(planned)} succeeded, ${showCount(failed)} failed, ${showCount(inFlight)} in flight, ${showCount(remaining)} to do.`;
+  const { kind, targetBuild, planned, succeeded, failed, inFlight, remaining } = figures;
+  return `${whereText({ kind, targetBuild })}: ${showCount(succeeded)} of ${showCount(planned)} succeeded, ${showCount(failed)} failed, ${showCount(inFlight)} in flight, ${showCount(remaining)} to do.`;
+}
+
+/** A rollback takes each collector back to its own build. */
+function whereText({ kind, targetBuild }: Pick<NoticeFigures, 'kind' | 'targetBuild'>): string {
+  return kind === 'rollback' ? 'Back to the builds before' : `To build ${targetBuild}`;
 }
 
 function figureTexts({
+  kind,
   targetBuild,
   planned,
   succeeded,
@@ -194,7 +201,7 @@ function figureTexts({
     'To do': showCount(remaining),
   };
   return {
-    build: targetBuild,
+    where: whereText({ kind, targetBuild }),
     values: Object.entries(values).map(([name, value]) => ({ name, value })),
   };
 }

@@ -213,14 +213,18 @@ function strata({ figures, groups, status }: ReportInput): readonly Block[] {
 }
 
 /** What operators did to the whole rollout: approvals, pauses, resumes, the end. */
-function people({ events }: ReportInput): readonly Block[] {
+function people({ events, status }: ReportInput): readonly Block[] {
   const rows = events
     .filter(({ event, by }) => !event.startsWith('upgrade.') && isPerson(by, event))
     .map(({ at, event, by, wave, reason }) => {
       const what = stateText(event.slice(event.indexOf('.') + 1));
       return [instant(at), by, wave === undefined ? what : `${what}: wave ${wave}`, reason];
     });
-  if (rows.length === 0) return [headingBlock('People'), textBlock('No operator acted.')];
+  const nobody =
+    status.rollbackOf === null
+      ? 'No operator acted.'
+      : `Who asked for it is in the report of ${status.rollbackOf}.`;
+  if (rows.length === 0) return [headingBlock('People'), textBlock(nobody)];
   return [headingBlock('People'), tableBlock(['when', 'who', 'what', 'reason'], rows, 'actions')];
 }
 

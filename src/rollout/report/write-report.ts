@@ -18,7 +18,7 @@ body { margin: 0 auto; max-width: 74rem; padding: 1rem 1.25rem 3rem; color: var(
 h1 { font-size: 1.35rem; letter-spacing: -0.02em } h2 { font-size: 1.1rem; margin: 0 0 .7rem }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; padding: 1.1rem 1.25rem; margin: 1rem 0 }
 .scroll { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
-th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid var(--line) }
+th, td { text-align: left; vertical-align: top; overflow-wrap: break-word; padding: .25rem .6rem; border-bottom: 1px solid var(--line) }
 th { color: var(--quiet); font-weight: 600; white-space: nowrap } tr:last-child > * { border-bottom: 0 }
 summary { cursor: pointer; color: var(--accent) } details + p, p + details { margin-top: .5rem }
 .night, .stacked, .trend { margin: .5rem 0 1rem }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { showCount } from '../../../base/singular-or-plural.ts';
+import { headlineWords } from '../../../rollout/messages/need-texts.ts';
 import { AccountName, isOfChosenAccount } from '../parts/account.tsx';
 import { callDaemon, type Rollout } from '../parts/call.ts';
 import { type Deed, DeedNote, RollbackLinks } from '../parts/deeds.tsx';
@@ -28,27 +29,17 @@ export function EndedRollouts({ deeds }: { readonly deeds: ReadonlyMap<string, D
     <section class="card" aria-labelledby="earlier">
       <h2 id="earlier">Ended rollouts</h2>
       <ul class="rows ended">
-        {shown.map(
-          ({
-            id,
-            accountName,
-            rollbackOf,
-            rollbackId,
-            kind,
-            backTo,
-            headline,
-            targetBuild,
-            counts,
-            planned,
-            endedAt,
-          }) => (
+        {shown.map((rollout) => {
+          const { id, accountName, rollbackOf, rollbackId, kind, backTo, targetBuild, counts } = rollout;
+          const { headline, planned, endedAt } = rollout;
+          return (
             <li key={id}>
               <span>
                 <a href={linkTo.rollout(id)}>{id}</a> <AccountName {...(accountName && { accountName })} />{' '}
                 <RollbackLinks rollbackOf={rollbackOf} rollbackId={rollbackId} />{' '}
                 <DeedNote deed={deeds.get(id)} />
               </span>
-              <Badge name={headline.kind} />
+              <Badge name={headline.kind} words={headlineWords(rollout)} />
               <span>{kind === 'rollback' ? `back to ${backTo.join(', ')}` : targetBuild}</span>
               <span>
                 {showCount(counts.succeeded)} / {showCount(planned)}
@@ -56,8 +47,8 @@ export function EndedRollouts({ deeds }: { readonly deeds: ReadonlyMap<string, D
               </span>
               <span class="quiet">{endedAt === null ? '' : <Time at={endedAt} />}</span>
             </li>
-          ),
-        )}
+          );
+        })}
       </ul>
     </section>
   );

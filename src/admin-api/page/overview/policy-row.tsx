@@ -1,4 +1,5 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
+import { headlineWords } from '../../../rollout/messages/need-texts.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeText } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
@@ -46,8 +47,8 @@ export function PolicyRow({
   return (
     <li class={rollout.headline.needsPerson ? 'policy needs' : 'policy'}>
       <h3>
-        <a href={linkTo.rollout(rollout.id)}>{policy}</a> <Badge name={rollout.headline.kind} />{' '}
-        <AccountName {...rollout} />
+        <a href={linkTo.rollout(rollout.id)}>{policy}</a>{' '}
+        <Badge name={rollout.headline.kind} words={headlineWords(rollout)} /> <AccountName {...rollout} />
       </h3>
       <p class="quiet target">
         {rollout.kind === 'rollback' ? `back to ${rollout.backTo.join(', ')}` : `→ ${rollout.targetBuild}`}{' '}

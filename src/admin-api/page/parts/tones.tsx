@@ -28,6 +28,7 @@ export function toneOf(name: string): string {
   return toneByName.get(name) ?? 'rest';
 }
 
-export function Badge({ name }: { readonly name: string }) {
-  return <span class={`badge ${toneOf(name)}`}>{stateText(name)}</span>;
+/** @param words where they are not those of the name */
+export function Badge({ name, words = stateText(name) }: { readonly name: string; readonly words?: string }) {
+  return <span class={`badge ${toneOf(name)}`}>{words}</span>;
 }

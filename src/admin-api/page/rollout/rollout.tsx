@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { showCount } from '../../../base/singular-or-plural.ts';
+import { headlineWords } from '../../../rollout/messages/need-texts.ts';
 import { AccountName } from '../parts/account.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { DeedNote, RollbackLinks, useDeeds } from '../parts/deeds.tsx';
@@ -48,7 +49,7 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
         <h2 id="rollout">
           <bdi>{rollout.policy}</bdi>
         </h2>
-        <Badge name={rollout.headline.kind} />
+        <Badge name={rollout.headline.kind} words={headlineWords(rollout)} />
         <AccountName {...rollout} />
         <p class="quiet">
           <bdi>{id}</bdi> · {rollout.fromBuilds.join(', ')} →{' '}

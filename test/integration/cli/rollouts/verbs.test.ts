@@ -192,6 +192,21 @@ describe('a verb', () => {
     },
   );
 
+  it('asks before an abort at a terminal, and lets a script abort without a question', async () => {
+    const { operations, upwave, url } = await setUp(aRolloutStatus());
+    const [out, terminal] = [new PassThrough(), new PassThrough()];
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const output = { out, err: terminal, isLive: true, paint: (_format: unknown, text: string) => text };
+    const options = { config: '/no/such/upwave.yaml', url, json: true };
+    const answered = verbCommand('abort', undefined, options, output, input);
+    input.end('n\n');
+    await expect(answered).rejects.toMatchObject({ exitCode: exitCodes.finishedWithFailures });
+    expect(String(terminal.read())).toContain(`End ${running}? This can't be undone. [y/N] `);
+    expect(operations.requests).toEqual([]);
+    expect((await upwave('abort')).code).toBe(exitCodes.done);
+    expect(operations.requests).toMatchObject([{ verb: 'abort' }]);
+  });
+
   it('asks about the failures of a class only, and prints a command with it', async () => {
     const status = aRolloutStatus({ counts: countsOf({ failed: 2, timedOut: 1 }) });
     const upgrades = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
-import { dueText, needText } from '../../../../src/rollout/messages/need-texts.ts';
+import { dueText, headlineWords, needText } from '../../../../src/rollout/messages/need-texts.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
 
@@ -35,5 +35,17 @@ describe('what a rollout needs from a person', () => {
     const status = { ...aRolloutStatus(), ...changes, headline: { kind, needsPerson: true } };
     expect(dueText(status)).toBe(due);
     expect(needText(status)).toBe(`${due.charAt(0).toUpperCase()}${due.slice(1)}. ${advice}`);
+  });
+});
+
+describe('the headline in words', () => {
+  it.each<[RolloutStatus['headline']['kind'], RolloutStatus['kind'], number | null, string]>([
+    ['succeeded', 'upgrade', startedAt, 'succeeded'],
+    ['rollingBack', 'rollback', null, 'rolling back'],
+    ['succeeded', 'rollback', startedAt, 'rolled back'],
+    ['finishedWithFailures', 'rollback', startedAt, 'rolled back, not all'],
+    ['aborted', 'rollback', startedAt, 'rollback aborted'],
+  ])('of %s as %s names a rollback as one', (headline, kind, endedAt, words) => {
+    expect(headlineWords({ kind, endedAt, headline: { kind: headline, needsPerson: false } })).toBe(words);
   });
 });

@@ -107,8 +107,8 @@ describe('a report', () => {
       aRolloutEvent({ event: 'wave.soakSkipped', by: 'alice', wave: 'rest', reason: 'seen' }),
       aRolloutEvent({ event: 'rollout.held', by: 'daemon', reason: 'too many failures' }),
     ];
-    const peopleIn = (seen: typeof events) => {
-      const text = writeReport(reportDocument(anInput({ events: seen })), 'md');
+    const peopleIn = (seen: typeof events, status = {}) => {
+      const text = writeReport(reportDocument(anInput({ events: seen, ...status })), 'md');
       return text.slice(text.indexOf('## People'), text.indexOf('## Waves')).trim().split('\n').slice(2);
     };
     expect(peopleIn(events)).toEqual([
@@ -118,6 +118,10 @@ describe('a report', () => {
       '| 2026-03-02 21:00 UTC | alice | soak skipped: wave rest | seen |',
     ]);
     expect(peopleIn(events.slice(0, 2))).toEqual(['No operator acted.']);
+    const back = { status: aRolloutStatus({ rollbackOf: 'production-1' }) };
+    expect(peopleIn(events.slice(0, 2), back)).toEqual([
+      'Who asked for it is in the report of production-1.',
+    ]);
   });
 
   it('folds the collectors, and every table that is longer than a screen', () => {
