@@ -38,18 +38,34 @@ describe.skipIf(!hasBrowser)('the palette and the keys of the page', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
 
     await page.keyboard.press('Control+k');
-    await page.keyboard.type('web-7');
+    await page.keyboard.type('eb-27');
     await expect
       .poll(async () => (await choices(page)).slice(0, 2))
-      .toEqual(['show collector web-7', 'search web-7 in collectors of edge-20261122-1']);
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowDown');
+      .toEqual(['collector web-27.example.com', 'collector web-270.example.com']);
     await page.keyboard.press('Enter');
-    await expect.poll(() => page.url()).toContain('#/rollouts/edge-20261122-1/collectors?match=web-7');
+    await expect.poll(() => page.url()).toContain('#/collectors/27');
     await page.keyboard.press('Control+k');
-    await page.keyboard.type('web-7');
+    await page.keyboard.type('nothing-7');
+    await expect
+      .poll(async () => (await choices(page)).slice(0, 2))
+      .toEqual(['show collector nothing-7', 'search nothing-7 in collectors of edge-20261122-1']);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await expect.poll(() => page.url()).toContain('#/collectors/web-7');
+    await expect.poll(() => page.url()).toContain('#/rollouts/edge-20261122-1/collectors?match=nothing-7');
+  });
+
+  it('goes from row to row with j and k', async () => {
+    const { page } = await openOverview();
+    const focused = () => page.locator(':focus').textContent();
+    await page.keyboard.press('j');
+    expect(await focused()).toBe('lab');
+    await page.keyboard.press('j');
+    expect(await focused()).toBe('production');
+    await page.keyboard.press('k');
+    expect(await focused()).toBe('lab');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toContain('#/rollouts/lab-');
   });
 
   it('opens the dialog of a verb, and sends nothing before that is confirmed', async () => {

@@ -1,5 +1,6 @@
 import { docsPath } from '../../../docs/docs-paths.ts';
 import { stateText } from '../../../rollout/messages/sentences.ts';
+import { callDaemon } from '../parts/call.ts';
 import { me, rollouts } from '../parts/live.ts';
 import { linkTo, route } from '../parts/route.ts';
 import { askVerb, labelOf } from '../verbs/verb-dialogs.tsx';
@@ -15,10 +16,7 @@ const rolloutsMax = 6;
 
 /** The commands that contain all typed words, the likeliest first. */
 export function commandsFor(typed: string): readonly Command[] {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = allCommands().filter((command) =>
-    words.every((word) => command.words.toLowerCase().includes(word)),
-  );
+  const found = commandsWith(typed);
   const name = typed.trim();
   const search: readonly Command[] =
     name === ''
@@ -29,6 +27,34 @@ export function commandsFor(typed: string): readonly Command[] {
           ...(found.length > 0 ? [] : rollouts.value.slice(0, rolloutsMax).map(searchIn(name))),
         ];
   return [...found.slice(0, shownMax - search.length), ...search];
+}
+
+function commandsWith(typed: string): readonly Command[] {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  return allCommands().filter((command) => words.every((word) => command.words.toLowerCase().includes(word)));
+}
+
+const lettersMin = 3;
+const namedMax = 6;
+
+/** Collectors of the rollouts shown first whose name contains this; none while the daemon is away. */
+export async function findCollectors(part: string): Promise<readonly Command[]> {
+  if (part.length < lettersMin || commandsWith(part).length > 0) return [];
+  const query = { match: part, limit: namedMax };
+  const pages = await Promise.all(
+    rollouts.value.slice(0, rolloutsMax).map(({ id }) =>
+      callDaemon('listRolloutCollectors', { params: { id }, query }).then(
+        ({ collectors }) => collectors,
+        () => [],
+      ),
+    ),
+  );
+  const named = new Map(pages.flat().map((each) => [each.collectorId, each.collectorName]));
+  const isNamed = (name: string) => name.toLowerCase().includes(part.toLowerCase());
+  return [...named]
+    .filter(([, name]) => isNamed(name))
+    .slice(0, namedMax)
+    .map(([id, name]) => go(`collector ${name}`, linkTo.collector(String(id))));
 }
 
 function allCommands(): readonly Command[] {

@@ -4,7 +4,7 @@ import { docsPath } from '../../../docs/docs-paths.ts';
 import { keptSignal } from '../parts/kept.ts';
 import { connection } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
-import { type Command, commandsFor } from './commands.ts';
+import { type Command, commandsFor, findCollectors } from './commands.ts';
 
 type Kind = 'palette' | 'keys';
 
@@ -20,6 +20,9 @@ function show(kind: Kind): void {
 /** Single keys are in the way of speech input, so they can be switched off. */
 const hasSingleKeys = keptSignal('upwave.keys', true, (value) => typeof value === 'boolean');
 
+// Not each letter is asked for.
+const typedMs = 150;
+
 /** How long the second key after `g` may take. */
 const secondKeyMs = 1_500;
 
@@ -28,6 +31,7 @@ const places: Readonly<Record<string, string>> = { p: linkTo.overview, a: linkTo
 const keys: ReadonlyArray<readonly [string, string]> = [
   ['Ctrl+K or ⌘K', 'find a rollout, a collector or a verb'],
   ['/', 'go to the search of this view'],
+  ['j k', 'go to the next or the previous row'],
   ['g p', 'go to the policies'],
   ['g a', 'go to the activity'],
   ['g g', 'go to the guides'],
@@ -71,6 +75,7 @@ function useKeys(): void {
       startedAt = key === 'g' && place === undefined ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (place !== undefined) location.assign(place);
       else if (key === '/') focusSearch();
+      else if (key === 'j' || key === 'k') focusRow(key === 'j' ? 1 : -1);
       else if (key === '?') show('keys');
       else return;
       event.preventDefault();
@@ -89,6 +94,18 @@ function focusSearch(): void {
   const search = document.querySelector<HTMLInputElement>('main input[type=search]');
   if (search === null) show('palette');
   else search.focus();
+}
+
+const rowLinks =
+  '.policies h3 a, .ended li > :first-child a:first-child, .collectors tbody tr a, .activity tbody a';
+
+/** Enter opens the link of the row, as everywhere. */
+function focusRow(step: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLElement>(rowLinks)];
+  const now = document.activeElement instanceof HTMLElement ? links.indexOf(document.activeElement) : -1;
+  const next = links[now < 0 ? 0 : Math.min(links.length - 1, Math.max(0, now + step))];
+  next?.focus();
+  next?.scrollIntoView({ block: 'nearest' });
 }
 
 function PaletteDialog({ kind, onClosed }: { readonly kind: Kind; readonly onClosed: () => void }) {
@@ -141,11 +158,24 @@ function Keys({ close }: { readonly close: () => void }) {
   );
 }
 
+/** Collectors with a part of what is typed in their names, from three letters on. */
+function useNamed(typed: string): readonly Command[] {
+  const [found, setFound] = useState<{ readonly typed: string; readonly commands: readonly Command[] }>();
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      void findCollectors(typed).then((commands) => setFound({ typed, commands }));
+    }, typedMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return found?.typed === typed ? found.commands : [];
+}
+
 function Commands({ close }: { readonly close: () => void }) {
   const [typed, setTyped] = useState('');
   const list = useRef<HTMLUListElement>(null);
   const field = useRef<HTMLInputElement>(null);
-  const commands = commandsFor(typed);
+  const named = useNamed(typed.trim());
+  const commands = [...named, ...commandsFor(typed)];
   const run = (command: Command | undefined) => {
     if (command === undefined) return;
     // The dialog of a verb opens after this one, and returns the focus to the page.
