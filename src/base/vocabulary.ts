@@ -247,6 +247,8 @@ export const explanationKinds = [
   // The rollout to this build was rolled back or aborted: a person starts the next one.
   'rolledBack',
   'aborted',
+  // The rollback of this build left it there.
+  'stays',
   // The next scan plans it.
   'eligible',
   // The service no longer lists it.

@@ -25,6 +25,8 @@ export type UnplannedReason =
   | { readonly kind: 'held'; readonly by: string; readonly words: string; readonly collectorId: number }
   | { readonly kind: 'aborted' | 'rolledBack'; readonly stopped: StoppedRollout; readonly policy: string }
   | { readonly kind: 'failedBefore'; readonly rollout: string; readonly upgrade: Upgrade | undefined }
+  /** The rollout whose rollback left it on the build. */
+  | { readonly kind: 'stays'; readonly rollout: string }
   | { readonly kind: 'eligible' }
   | { readonly kind: 'gone' }
   | { readonly kind: OtherExclusion };
@@ -46,6 +48,8 @@ export const unplannedText = makeText<UnplannedReason>({
     const why = upgrade === undefined ? '' : `: ${upgradeText(upgrade)}`;
     return `${stateText(upgrade?.progress.state ?? 'failed')} in ${rollout}${why}; \`upwave retry ${rollout}\` tries it again`;
   },
+  stays: ({ rollout }) =>
+    `stays on this build: the rollback of ${rollout} left it; \`upwave status ${rollout}\` shows why`,
   eligible: () => 'eligible: the next scan plans it, if the service offers it the upgrade',
   gone: () => 'the service no longer has it',
   notAsked: () => leftOutText.notAsked,

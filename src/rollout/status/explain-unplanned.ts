@@ -70,6 +70,9 @@ export function explainUnplanned(
       words: held?.reason ?? '',
       collectorId: collector.id,
     });
+  const [last] = toTarget;
+  if (reason === 'atTarget' && last !== undefined && stayed(last))
+    return unplanned({ kind: 'stays', rollout: last.rollout.id });
   if (reason !== undefined && reason !== 'failedBefore' && reason !== 'notAlive')
     return unplanned({ kind: reason });
   const stopped = stoppedOf(toTarget[0]);
@@ -83,6 +86,12 @@ export function explainUnplanned(
 /** True if an operator or a breach ended the rollout. Only an operator starts another one to the same build then. */
 export function isStopped({ state }: Pick<Rollout, 'state'>): boolean {
   return state === 'rollingBack' || state === 'aborted' || state === 'rolledBack';
+}
+
+/** Whether a rollback has left its collector on the build. */
+function stayed({ rollout, upgrade }: PastRecord): boolean {
+  const state = upgrade?.progress.state;
+  return rollout.state === 'rolledBack' && (state === 'succeeded' || state === 'unconfirmed');
 }
 
 function stoppedOf(last: PastRecord | undefined): PastRecord['rollout'] | undefined {

@@ -78,6 +78,12 @@ describe('why a policy does not plan a collector', () => {
     // A newer build is started by the schedule.
     expect(explain({ past, target: { kind: 'chosen', build: '19.500-1' } }).kind).toBe('eligible');
     expect(explain({ past }, { build: target }).kind).toBe('atTarget');
+    const left = [aPast({ state: 'rolledBack' }, ended('succeeded'))];
+    expect(explain({ past: left }, { build: target })).toMatchObject({
+      kind: 'stays',
+      reason:
+        'stays on this build: the rollback of production-1 left it; `upwave status production-1` shows why',
+    });
   });
 
   it('shows that the build is held, and which rollout to start after its release', () => {
