@@ -748,6 +748,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByText('1 action', { exact: true }).waitFor();
     const row = page.locator('.activity tbody tr');
     expect(await row.textContent()).toMatch(/alice.*rollout\.aborted.*production-20260302-1.*CHG-1042/);
+    expect(await row.locator('time').textContent()).toMatch(/\d\d:\d\d:\d\d/);
     expect(page.url()).toContain('#/activity?who=alice&match=CHG-1042');
     await page.reload();
     await page.getByText('1 action', { exact: true }).waitFor();

@@ -3,6 +3,7 @@ import { accountConfigOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
 import type { Scene, SeedResult } from '../../rehearsal/play/play-seed.ts';
+import { tooQuickText } from '../../rehearsal/result/assumed-text.ts';
 import { isSettled } from '../../rehearsal/result/is-settled.ts';
 import { heldPercent, isMet, type Limit, LimitError, parseLimit } from '../../rehearsal/result/limit.ts';
 import { summarizeSeeds } from '../../rehearsal/result/rehearsal.ts';
@@ -48,6 +49,8 @@ export async function rehearseCommand(
   // With a file for the fleet, it calls nobody.
   const config = openConfig(options.config, process.env, options.fleet === undefined);
   const policy = choosePolicy(config, named);
+  const tooQuick = tooQuickText(policy);
+  if (tooQuick !== undefined) output.err.write(`${tooQuick}\n`);
   const limits = options.failIf.map(readLimit);
   const beganAt = options.at ?? Date.now();
   const learned = options.learn

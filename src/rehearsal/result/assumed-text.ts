@@ -1,11 +1,22 @@
 import { formatDuration } from '../../base/time.ts';
-import type { Selector } from '../../rollout/model/policy.ts';
+import { serviceLimits } from '../../contract/collector-management/limits.ts';
+import type { Policy, Selector } from '../../rollout/model/policy.ts';
 import type { Disturbance } from '../world/virtual-budget.ts';
 import type { Approval, Break, WhatIf } from '../world/what-if.ts';
 import { clockText, type ShownRehearsal } from './rehearsal-text.ts';
 
 /** What a rehearsal does not simulate. */
 export const notPlayedText = 'late joiners, collectors that leave, other policies';
+
+// An answer of the service may be as old as a heartbeat, and the next one comes after another.
+const heardAfterMs = 2 * serviceLimits.heartbeatMs;
+
+/** A warning where a policy is for a service at a higher speed, as that of the first guide is: no collector returns in time. */
+export function tooQuickText({ name, upgrade }: Pick<Policy, 'name' | 'upgrade'>): string | undefined {
+  const { verifyWithinMs } = upgrade;
+  if (verifyWithinMs >= heardAfterMs) return undefined;
+  return `warning: ${name} waits ${formatDuration(verifyWithinMs)} for a collector to return (upgrade.verifyWithin), and a heartbeat comes every ${formatDuration(serviceLimits.heartbeatMs)}: most upgrades count as lost. Rehearse a policy with the times of the real service.`;
+}
 
 /** The assumptions of the rehearsal: about upgrades, the build, the service, gates and people. */
 export function assumedText(result: ShownRehearsal): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
-import { assumedText } from '../../../src/rehearsal/result/assumed-text.ts';
+import { assumedText, tooQuickText } from '../../../src/rehearsal/result/assumed-text.ts';
 import { summarizeSeeds } from '../../../src/rehearsal/result/rehearsal.ts';
 import { rehearsalDocument } from '../../../src/rehearsal/result/rehearsal-document.ts';
 import {
@@ -12,9 +12,10 @@ import {
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
 import { writeReport } from '../../../src/rollout/report/write-report.ts';
 import { aSeedResult, aWhatIf } from '../../support/builders/rehearsal-builders.ts';
-import { startedAt } from '../../support/builders.ts';
+import { aPolicy, startedAt } from '../../support/builders.ts';
 import { aNight } from '../../support/status-parts.ts';
 
+const policy = aPolicy();
 const minute = 60_000;
 const hour = 60 * minute;
 
@@ -28,6 +29,16 @@ function aShown(changes: Partial<ShownRehearsal>): ShownRehearsal {
   const of = { policy: 'production', timeZone: 'UTC', targetBuild: '19.540-2', whatIf: calm, seedsAsked: 1 };
   return { ...of, rehearsal: rehearsed(), variants: [], ...changes };
 }
+
+describe('a policy for a service at a higher speed', () => {
+  const within = (verifyWithinMs: number) =>
+    tooQuickText({ ...policy, upgrade: { ...policy.upgrade, verifyWithinMs } });
+
+  it('is named as such, because no collector sends a heartbeat in time', () => {
+    expect(within(6_000)).toContain('waits 6s for a collector to return');
+    expect(within(30_000)).toBeUndefined();
+  });
+});
 
 describe('the words of a rehearsal', () => {
   it('name all that was assumed of the build, the service, gates and people', () => {

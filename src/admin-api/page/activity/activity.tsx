@@ -136,7 +136,7 @@ function Row({ at, by, event, subject, reason }: AuditEntry) {
   return (
     <tr>
       <td>
-        <Time at={at} />
+        <Time at={at} hasSeconds />
       </td>
       <td>
         <bdi>{by}</bdi>

@@ -162,13 +162,13 @@ function Attempts({ attempts }: Pick<Explanation, 'attempts'>) {
         <li key={startedAt}>
           <b>Attempt {index + 1}</b> <Badge name={state} />
           <span>
-            <Time at={startedAt} />
+            <Time at={startedAt} hasSeconds />
             {endedAt === null ? (
               ', running'
             ) : (
               <>
                 {' '}
-                – <Time at={endedAt} /> ({formatDuration(endedAt - startedAt)})
+                – <Time at={endedAt} hasSeconds /> ({formatDuration(endedAt - startedAt)})
               </>
             )}
             {taskId === null ? '' : `, task ${taskId}`}

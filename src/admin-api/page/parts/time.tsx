@@ -7,13 +7,14 @@ export const viewersZone = {
 };
 
 /** The time of day, with the day where that is not today. */
-export function timeText(at: number, timeZone: string = ownZone): string {
+export function timeText(at: number, timeZone: string = ownZone, hasSeconds = false): string {
   const day = (instant: number) =>
     new Date(instant).toLocaleDateString('en', { timeZone, year: 'numeric', month: 'short', day: 'numeric' });
   const time = new Date(at).toLocaleTimeString('en', {
     timeZone,
     hour: '2-digit',
     minute: '2-digit',
+    ...(hasSeconds && { second: '2-digit' }),
     hourCycle: 'h23',
   });
   if (day(at) === day(Date.now())) return time;
@@ -35,10 +36,19 @@ export function clockText(at: number): string {
 /**
  * An instant in the viewer's time zone, and also in the given zone of the policy where the two differ.
  * The tooltip has the exact instant.
+ * @param hasSeconds where the order of instants matters, as of events
  */
-export function Time({ at, zone }: { readonly at: number; readonly zone?: string | undefined }) {
-  const own = timeText(at);
-  const there = zone === undefined ? own : timeText(at, zone);
+export function Time({
+  at,
+  zone,
+  hasSeconds = false,
+}: {
+  readonly at: number;
+  readonly zone?: string | undefined;
+  readonly hasSeconds?: boolean;
+}) {
+  const own = timeText(at, ownZone, hasSeconds);
+  const there = zone === undefined ? own : timeText(at, zone, hasSeconds);
   const iso = new Date(at).toISOString();
   return (
     <time dateTime={iso} title={`${iso} (shown in ${ownZone})`}>

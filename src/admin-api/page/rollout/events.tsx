@@ -36,7 +36,7 @@ export function Events({ events, counts }: EventsProps) {
 function EventRow({ at, event, collectorId, collectorName, wave, reason, by }: RolloutEvent) {
   return (
     <li>
-      <Time at={at} />
+      <Time at={at} hasSeconds />
       <span class={`name ${toneOf(event.split('.').at(-1) ?? '')}`}>{event}</span>
       <span class="what">
         {collectorId === undefined ? (
