@@ -84,7 +84,10 @@ export function parseYaml(text: string, file: string): YamlSource {
 type PositionAt = (offset: number) => Position;
 type Problem = Position & { readonly path?: string; readonly message: string };
 
-/** The first error of each line, and the first wrong indentation alone: one mistake makes several. */
+// What comes after these mostly follows from them, as after a bracket that is never closed.
+const problemsMax = 3;
+
+/** The first error of each of the first lines, and the first wrong indentation alone: one mistake makes several. */
 function syntaxProblems(
   { errors, warnings }: Document,
   positionAt: PositionAt,
@@ -102,7 +105,7 @@ function syntaxProblems(
     const { line } = positionAt(offset);
     const isBelow = tooDeep.has(offset);
     const isIndent = isBelow || isIndentation(fault);
-    if (linesSeen.has(line) || (isIndent && !isIndented)) return [];
+    if (linesSeen.has(line) || linesSeen.size >= problemsMax || (isIndent && !isIndented)) return [];
     linesSeen.add(line);
     isIndented &&= !isIndent;
     if (isBelow) return [{ line: line + 1, column: 1, message: indentSentence }];

@@ -70,6 +70,11 @@ describe('parseYaml', () => {
     expect(problems.join()).not.toContain('hunter2');
   });
 
+  it('shows the first problems alone, because the others follow from them', () => {
+    const waves = Array.from({ length: 9 }, (_, wave) => `  - name: w${wave}\n    : { size: ]`).join('\n');
+    expect(problemsOf(() => parse(`waves:\n${waves}`))).toHaveLength(3);
+  });
+
   it('bounds what aliases expand to', () => {
     const bomb = [
       'a0: &a0 [x, x]',
