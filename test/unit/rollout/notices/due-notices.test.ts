@@ -198,7 +198,7 @@ describe('the notifications of a rollout', () => {
     const notice = firstNotices({ ...held, causes, sharedAttribute }).at(-1);
     expect(notice && noticeText(notice)).toEqual({
       tone: 'bad',
-      figures: expect.objectContaining({ build: '19.536-4' }),
+      figures: expect.objectContaining({ where: 'To build 19.536-4' }),
       title: 'production: held',
       cause: 'wave canary: 3 failures, 2 allowed',
       numbers: 'To build 19.536-4: 1 of 10 succeeded, 0 failed, 1 in flight, 9 to do.',
@@ -211,6 +211,12 @@ describe('the notifications of a rollout', () => {
         'upwave resume production --hold 7',
         'upwave abort production',
       ],
+    });
+    const figures = notice?.figures;
+    if (notice === undefined || figures == null) throw new Error('no figures');
+    expect(noticeText({ ...notice, figures: { ...figures, kind: 'rollback' } })).toMatchObject({
+      title: 'rollback of production: held',
+      numbers: expect.stringMatching(/^Back to the builds before: 1 of 10 /),
     });
     const words = 'all 3 failures have osName=Windows* (3 of 3 there, 0 of 40 elsewhere)';
     const reason = `wave canary: 3 failures, 2 allowed; ${words}`;
