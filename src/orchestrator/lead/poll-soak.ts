@@ -135,16 +135,18 @@ async function readSoak(
     );
     if (answer.ok) seen.set(collectorId, answer.value);
     else if (answer.failure.kind === 'refused') {
-      // The service never shows this one by its id, so the list has to do; for a failure, two lists.
+      // The service does not show this one by its id, so the list has to do. A failure needs a second reading.
       inventory ??= await readRows(parts, rollout, signal);
-      const { rows, refusal } = inventory;
-      const row = rows?.get(collectorId);
+      if (inventory.refusal !== undefined) {
+        unseen = inventory.refusal;
+        break;
+      }
+      const row = inventory.rows?.get(collectorId);
       const isWell =
         row !== undefined && assessSoak(upgrade.identity.toBuild, row, row.serviceAt).kind !== 'regressed';
-      if (refusal !== undefined || !(isWell || hadFailed))
-        unseen = refusal ?? describeFailure(answer.failure);
-      else if (row !== undefined) seen.set(collectorId, row);
-      else gone.push(upgrade);
+      if (!isWell && !hadFailed) unseen = describeFailure(answer.failure);
+      else if (row === undefined) gone.push(upgrade);
+      else seen.set(collectorId, row);
     } else if (answer.failure.kind !== 'notFound') {
       unseen = describeFailure(answer.failure);
       break;

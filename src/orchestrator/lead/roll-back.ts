@@ -59,8 +59,8 @@ export async function beginRollback(
     return rest(parts, rollout.id, signal);
   }
   const { collectors } = found;
-  const groups = groupBy(upgraded.values(), ({ identity: { collectorId, toBuild } }) =>
-    needOf(collectors.get(collectorId), toBuild),
+  const groups = groupBy(upgraded.values(), (upgrade) =>
+    needOf(upgrade, collectors.get(upgrade.identity.collectorId)),
   );
   const parted = await divideUpgraded(parts, groups.get('runsIt') ?? [], {
     policy: rollout.policy.name,
@@ -106,11 +106,14 @@ export async function beginRollback(
   return 'done';
 }
 
-/** Whether a collector must go back. One that is alive on another build need not. */
-function needOf(collector: FleetCollector | undefined, toBuild: string): 'runsIt' | 'notSeen' | undefined {
+/** Whether a collector must go back. One that is alive on another build need not, nor one that left the build again. */
+function needOf(
+  { identity, progress }: Upgrade,
+  collector: FleetCollector | undefined,
+): 'runsIt' | 'notSeen' | undefined {
   if (collector === undefined) return undefined;
-  if (isSameBuild(collector.build, toBuild)) return 'runsIt';
-  return collector.alive ? undefined : 'notSeen';
+  if (isSameBuild(collector.build, identity.toBuild)) return 'runsIt';
+  return progress.state === 'unconfirmed' && !collector.alive ? 'notSeen' : undefined;
 }
 
 async function endWithNobody(

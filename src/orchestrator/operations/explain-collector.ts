@@ -99,18 +99,20 @@ async function explainFound(parts: ExplainParts, found: Found): Promise<ExplainR
     const answer = await parts.fleet.listBuilds();
     return answer.ok ? answer.value : null;
   });
-  const answer = found.ask();
   // In parallel, like all reads below, because a person waits for them.
-  const byPolicy = await Promise.all(
-    parts.rollouts().map(async (policy) => {
-      const [records, active] = await Promise.all([
-        loadRecords(parts, policy.name, id),
-        findActive(parts, policy.name, id),
-      ]);
-      const known = { asking: { ...found, builds }, records, found: active };
-      return { explanation: await explainFor(parts, policy, known), records };
-    }),
-  );
+  const [asked, byPolicy] = await Promise.all([
+    found.ask(),
+    Promise.all(
+      parts.rollouts().map(async (policy) => {
+        const [records, active] = await Promise.all([
+          loadRecords(parts, policy.name, id),
+          findActive(parts, policy.name, id),
+        ]);
+        const known = { asking: { ...found, builds }, records, found: active };
+        return { explanation: await explainFor(parts, policy, known), records };
+      }),
+    ),
+  ]);
   const explanations = byPolicy.map(({ explanation }) => explanation);
   const history = byPolicy.flatMap(({ records, explanation }) =>
     records.flatMap((record) => pastUpgrade(record, explanation.rollout)),
@@ -121,7 +123,6 @@ async function explainFound(parts: ExplainParts, found: Found): Promise<ExplainR
     found,
     byPolicy.flatMap(({ records }) => records),
   );
-  const asked = await answer;
   return {
     kind: 'explained',
     collectorId: id,
@@ -138,7 +139,7 @@ function seenOf({ hostName, alive, lastSeenAlive }: FleetCollector): SeenCollect
   return { hostName, alive, lastSeenAt: lastSeenAlive ?? null };
 }
 
-/** As when a running rollout planned it, which asks nothing of the service; else as the service shows them. */
+/** As when a running rollout planned it; else as the service shows them. */
 async function readAttributes(
   { store, sharedAttributes }: ExplainParts,
   { id, ask }: Found,

@@ -1,7 +1,7 @@
 import { nearestNames, parseCollectorId } from '../../base/names.ts';
 import type { Clock } from '../../base/time.ts';
 import type { Outage } from '../../contract/admin/rollout-status.ts';
-import { unaskedText } from '../../rollout/messages/explanations.ts';
+import { unansweredText, unaskedText } from '../../rollout/messages/explanations.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
@@ -81,7 +81,12 @@ export async function askForCollector(parts: AskForCollectorParts, idOrName: str
   const answer = await parts.fleet.findCollector(idOrName, AbortSignal.timeout(answerWithinMs));
   // A refusal is an answer: no collector can have this name.
   if (!answer.ok && answer.failure.kind === 'refused') return { kind: 'none' };
-  if (!answer.ok) return { kind: 'unavailable', reason: describeFailure(answer.failure) };
+  if (!answer.ok) {
+    const { failure } = answer;
+    // Cancelled by the limit above.
+    const reason = failure.kind === 'cancelled' ? unansweredText(answerWithinMs) : describeFailure(failure);
+    return { kind: 'unavailable', reason };
+  }
   return answer.value === undefined ? { kind: 'none' } : { kind: 'found', collector: answer.value };
 }
 

@@ -99,7 +99,9 @@ async function findGroup(
   const label = formatAttributes(attributes);
   const subjects: HeldSubject[] = [];
   const near: string[] = [];
+  let isKnown = true;
   for (const { id, unreadable, strata } of rollouts) {
+    isKnown &&= unreadable === undefined;
     if (unreadable !== undefined) continue;
     // A group that was held before is a stratum like any other.
     const planned = await store.loadGroups(id);
@@ -108,6 +110,7 @@ async function findGroup(
       continue;
     }
     const table = await store.loadAttributes(id);
+    isKnown &&= table !== undefined;
     if (table === undefined) continue;
     if (membersWith(table, attributes).length > 0)
       subjects.push({ kind: 'stratum', label, rolloutId: id, attributes });
@@ -117,6 +120,8 @@ async function findGroup(
   if (subjects.length > 0) return { kind: 'found', subjects: [group, ...subjects] };
   // Without a rollout, nobody knows yet who shares it.
   if (rollouts.length === 0) return { kind: 'found', subjects: [group], note: { kind: 'noRollout' } };
+  // The leader holds it where it can read who belongs to it.
+  if (!isKnown) return { kind: 'found', subjects: [group] };
   const nearest = nearestTexts(label, near, nearestMax);
   return { kind: 'found', subjects: [group], note: { kind: 'groupEmpty', nearest } };
 }

@@ -164,7 +164,7 @@ function joinPolicies(statuses: readonly PolicyStatuses[]): PolicyStatuses {
   };
 }
 
-/** Evaluated in order: an account that knows the subject has held it. Of several, one without a doubt about it. */
+/** Evaluated in order: an account that knows the subject has held it. Of several, one without a note. */
 const holdOrder: ReadonlyArray<HoldResult['kind']> = ['done', 'unchanged', 'unavailable', 'unknown'];
 
 function joinHolds(results: readonly HoldResult[]): HoldResult {

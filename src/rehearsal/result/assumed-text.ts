@@ -15,7 +15,7 @@ const heardAfterMs = 2 * serviceLimits.heartbeatMs;
 export function tooQuickText({ name, upgrade }: Pick<Policy, 'name' | 'upgrade'>): string | undefined {
   const { verifyWithinMs } = upgrade;
   if (verifyWithinMs >= heardAfterMs) return undefined;
-  return `warning: ${name} waits ${formatDuration(verifyWithinMs)} for a collector to return (upgrade.verifyWithin), and a heartbeat comes every ${formatDuration(serviceLimits.heartbeatMs)}: most upgrades count as lost. Rehearse a policy with the times of the real service.`;
+  return `warning: ${name} waits ${formatDuration(verifyWithinMs)} for a collector to return (upgrade.verifyWithin), and a heartbeat comes every ${formatDuration(serviceLimits.heartbeatMs)}; so upgrades that went well count as lost. Rehearse a policy with the times of the real service.`;
 }
 
 /** The assumptions of the rehearsal: about upgrades, the build, the service, gates and people. */

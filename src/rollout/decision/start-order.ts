@@ -15,9 +15,9 @@ const shareMin = 0.2;
 
 /**
  * Orders pending collectors so that the wave ends early. Slow upgrades that start last prolong it, while most slots are
- * free. The plan spreads each stratum over the whole wave. Here each is spread over the part of it that is left when its
- * last upgrade has to start, so that all strata end together, and each has its share at any time. Without learned durations,
- * or with equal ones, this is the order of the plan.
+ * free. The plan spreads each stratum over the whole wave. Here each is spread over the part of the wave in which its last
+ * upgrade can still start and end with the others. Each stratum starts from the beginning on, so that all show something
+ * early. Without learned durations, or with equal ones, this is the order of the plan.
  */
 export function makeTurnRule(view: RolloutView): TurnOf {
   const { rollout, durations } = view;

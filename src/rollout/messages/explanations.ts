@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../base/time.ts';
+import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { SeenCollector } from '../../contract/admin/collector-explanation.ts';
 import type { NoTarget } from '../model/left-out.ts';
@@ -142,6 +142,11 @@ export function waitingRetryText(
   { isDue, upgrade }: { readonly isDue: boolean; readonly upgrade: Upgrade },
 ): string {
   return `${waitsFor}; it is ${isDue ? 'due for' : 'waiting for'} a retry: ${upgradeText(upgrade)}`;
+}
+
+/** The service is slower than a person waits. */
+export function unansweredText(withinMs: number): string {
+  return `the service gave no answer within ${formatDuration(withinMs)}`;
 }
 
 /** A collector has to be looked up at the service, and no request can be sent now. */

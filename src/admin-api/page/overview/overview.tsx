@@ -22,7 +22,8 @@ export function Overview() {
   if (heardAt.value === 0) return <h2 class="lead">The page has no answer of the daemon yet.</h2>;
   const all = overviewsOf(rollouts.value, policies.value);
   const rows = all.filter((each) => isWanted(each, ''));
-  const shown = rows.filter((each) => isWanted(each, words.value));
+  const hasSearch = rows.length >= searchedFrom;
+  const shown = hasSearch ? rows.filter((each) => isWanted(each, words.value)) : rows;
   const shared = sharedHolds(rows);
   const needing = countNeeding(rows);
   const elsewhere = countNeeding(all) - needing;
@@ -46,7 +47,7 @@ export function Overview() {
       {[...shared].map(([build, stopped]) => (
         <SharedHold key={build} build={build} stopped={stopped} />
       ))}
-      {rows.length < searchedFrom ? null : (
+      {hasSearch ? (
         <form class="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
           <label>
             Search
@@ -59,7 +60,7 @@ export function Overview() {
             />
           </label>
         </form>
-      )}
+      ) : null}
       {rows.length === 0 ? (
         <p class="empty">No rollout yet. The daemon scans by each policy’s schedule.</p>
       ) : shown.length === 0 ? (

@@ -159,6 +159,13 @@ describe('polling a wave that soaks (P14)', () => {
     }
   });
 
+  it('sends no more polls where both the id is refused and the list is implausible', async () => {
+    const { poll, asked, check } = await aSoak(3, { byId: () => 'refused', listed: () => false });
+    await poll();
+    expect(asked).toEqual(['inventory', 'collector 1']);
+    expect(await check()).toMatchObject({ failedPolls: 1 });
+  });
+
   it('is reported once while polls fail, and again when they fail after a success', async () => {
     const polls: Array<'silent' | 'well'> = ['silent', 'silent', 'well', 'silent'];
     const { poll, notes } = await aSoak(1, { byId: () => polls.shift() ?? 'well' });

@@ -4,12 +4,15 @@ import type { FleetService } from '../../../../src/orchestrator/ports/fleet-serv
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
 import { aCollector, aRollout, aView, oldBuild, startedAt, targetBuild } from '../../../support/builders.ts';
 import { aHouse, answering, freeze, offering, over, upgradesLike } from '../../../support/house.ts';
+import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
 interface RollingBack {
   readonly size?: number;
   /** Which of them the inventory lists. */
   readonly listed?: (id: number) => boolean;
   readonly byId?: FleetService['findCollector'];
+  /** Which of them never came back from their upgrade. */
+  readonly unconfirmed?: (id: number) => boolean;
   /** What the inventory shows of them, if not an upgraded one that is alive. */
   readonly shown?: (id: number) => Partial<FleetCollector>;
 }
@@ -20,12 +23,15 @@ async function aRollingBackOne({
   listed = () => true,
   byId,
   shown: shownOf = () => ({}),
+  unconfirmed = () => false,
 }: RollingBack) {
   const rollout = aRollout({
     state: 'rollingBack',
     inventory: { baseline: { at: startedAt, size, missing: 0 } },
   });
-  const upgrades = upgradesLike(size, over('succeeded'));
+  const upgrades = upgradesLike(size, over('succeeded')).map((upgrade) =>
+    unconfirmed(upgrade.identity.collectorId) ? anEndedOne('unconfirmed', {}, upgrade.identity) : upgrade,
+  );
   const collectors = upgrades.map(({ identity: { collectorId: id } }) =>
     aCollector({ id, build: targetBuild, ...shownOf(id) }),
   );
@@ -126,10 +132,12 @@ describe('the start of a rollback', () => {
       ...(id <= 5 ? { build: oldBuild } : {}),
       ...(id <= 3 ? { alive: false } : {}),
     });
-    const { begin, planned, now } = await aRollingBackOne({ shown });
+    // The third is dead on another build, but did show the new one.
+    const unconfirmed = (id: number) => id <= 5 && id !== 3;
+    const { begin, planned, now } = await aRollingBackOne({ shown, unconfirmed });
     expect(await begin()).toBe('done');
     expect(await planned()).toHaveLength(15);
-    expect((await now()).rollback.leftBehind).toMatchObject([{ why: { kind: 'notSeen' }, count: 3 }]);
+    expect((await now()).rollback.leftBehind).toMatchObject([{ why: { kind: 'notSeen' }, count: 2 }]);
   });
 
   it('waits while one collector gives no answer', async () => {

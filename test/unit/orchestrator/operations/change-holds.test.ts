@@ -208,10 +208,12 @@ describe('a group of collectors by what they share', () => {
     expect((await house.now()).strata.held[0]?.unmoved).toBeUndefined();
   });
 
-  it('that no collector of a running rollout belongs to is held for later plans, with a note', async () => {
+  it('is held without a word about its collectors while the attributes of a rollout are unreadable', async () => {
     await begin();
-    const note = { kind: 'groupEmpty', nearest: [] };
-    expect(await holdOf('osName=Linuks')).toMatchObject({ kind: 'done', note });
+    expect(await holdOf('osName=Linuks')).toEqual({
+      kind: 'done',
+      subject: { kind: 'group', label: 'osName=Linuks', attributes: [{ key: 'osName', value: 'Linuks' }] },
+    });
     expect(await groupsHeld()).toEqual(['osName=Linuks']);
   });
 });

@@ -15,7 +15,7 @@ import {
   someGroups,
   startedAt as t,
 } from '../../../support/builders.ts';
-import { aHouse, answering, freeze, offering, over, save } from '../../../support/house.ts';
+import { aHouse, answering, failing, freeze, offering, over, save } from '../../../support/house.ts';
 
 const [old, build] = ['19.441-2', '19.455-2'];
 const policy = aPolicy({ spreadBy: ['osName', 'osArch'] });
@@ -167,6 +167,27 @@ describe('what the service shows of a collector now', () => {
       build,
       seen: { hostName: 'h12', alive: false, lastSeenAt: t - 60_000 },
     });
+  });
+});
+
+describe('what holds an explanation up', () => {
+  it('is no slow service: it is waited for as long as a person waits', async () => {
+    const slow = aFleetService({ findCollector: failing({ kind: 'cancelled', sent: true }) });
+    const reason = 'the service gave no answer within 5s';
+    expect(await explain('svr-12', anApiBudgetStatus(), slow)).toEqual({ kind: 'unavailable', reason });
+    await keep({}, anUpgrade({ state: 'pending' }, identity));
+    expect(await explain('svr-12', anApiBudgetStatus(), slow)).toMatchObject({
+      kind: 'explained',
+      seen: null,
+    });
+  });
+
+  it('fails once while Redis is away, with nothing left that fails later', async () => {
+    await keep({}, anUpgrade({ state: 'pending' }, identity));
+    const away = () => Promise.reject(new Error('Redis is away'));
+    const parts = { ...house.parts, fleet: service, rollouts: () => [policy], readApiBudgetStatus: away };
+    const store = { ...house.store, pageRollouts: away };
+    await expect(explainCollector({ ...parts, store }, 'svr-12')).rejects.toThrow('Redis is away');
   });
 });
 
