@@ -122,7 +122,7 @@ export function aRollbackPreview(changes: Partial<RollbackPreview> = {}): Rollba
     rollout: 'production-20260302-1',
     collectors: 40,
     running: 2,
-    unconfirmed: 1,
+    uncertain: 1,
     mayGrowBy: 50,
     builds: [
       { build: '19.441-2', count: 30 },

@@ -19,7 +19,7 @@ const RollbackPreview = namedObject('RollbackPreview', 'What a rollback would do
   rollout: z.string(),
   collectors: Count.describe('Collectors that go back.'),
   running: Count.describe('How many of these are still being upgraded. Each of these upgrades ends first.'),
-  unconfirmed: Count.describe(
+  uncertain: Count.describe(
     'How many of these never showed the build. They go back only if they show it by then.',
   ),
   mayGrowBy: Count.describe(

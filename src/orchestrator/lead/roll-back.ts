@@ -113,7 +113,7 @@ function needOf(
 ): 'runsIt' | 'notSeen' | undefined {
   if (collector === undefined) return undefined;
   if (isSameBuild(collector.build, identity.toBuild)) return 'runsIt';
-  return progress.state === 'unconfirmed' && !collector.alive ? 'notSeen' : undefined;
+  return isFailed(progress.state) && !collector.alive ? 'notSeen' : undefined;
 }
 
 async function endWithNobody(

@@ -8,7 +8,7 @@ type Fact = readonly [about: string, words: string];
 
 /** What a rollback would do, fact by fact; without its window, whose instants the reader's clock shows. */
 export function rollbackFacts(preview: RollbackPreview): readonly Fact[] {
-  const { running, unconfirmed, builds, leftBehind, waves, concurrency, caps } = preview;
+  const { running, uncertain, builds, leftBehind, waves, concurrency, caps } = preview;
   const capText = caps.map(({ key, cap }) => `; ${cap} at a time for each ${key}`).join('');
   const facts: readonly Fact[] = [
     ['to', builds.map(({ build, count }) => `${build} (${count})`).join(', ')],
@@ -20,9 +20,9 @@ export function rollbackFacts(preview: RollbackPreview): readonly Fact[] {
     ],
     [
       'uncertain',
-      unconfirmed > 0
+      uncertain > 0
         ? counted(
-            unconfirmed,
+            uncertain,
             'of them never showed the build; it goes back only if it does',
             'of them never showed the build; they go back only if they do',
           )

@@ -246,7 +246,8 @@ const traits = {
   deferred: ['waiting', 'notStarted'],
   succeeded: ['end', 'build'],
   failed: ['end', 'failed'],
-  timedOut: ['end', 'failed'],
+  // Its task may still end.
+  timedOut: ['end', 'failed', 'build'],
   unconfirmed: ['end', 'failed', 'build'],
   withdrawn: ['end'],
   rolledBack: ['end'],

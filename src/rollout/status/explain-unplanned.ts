@@ -4,7 +4,7 @@ import type { StoppedRollout } from '../messages/scans.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
-import { isFailed, type Upgrade } from '../model/upgrade.ts';
+import { isEnd, isFailed, mayHaveBuild, type Upgrade } from '../model/upgrade.ts';
 import { makeExclusionRule } from '../planning/plan.ts';
 import { compileSelection, findSelectionRule, type SelectionRule } from '../planning/selector.ts';
 import type { TargetChoice } from '../planning/target.ts';
@@ -91,7 +91,7 @@ export function isStopped({ state }: Pick<Rollout, 'state'>): boolean {
 /** Whether a rollback has left its collector on the build. */
 function stayed({ rollout, upgrade }: PastRecord): boolean {
   const state = upgrade?.progress.state;
-  return rollout.state === 'rolledBack' && (state === 'succeeded' || state === 'unconfirmed');
+  return rollout.state === 'rolledBack' && state !== undefined && isEnd(state) && mayHaveBuild(state);
 }
 
 function stoppedOf(last: PastRecord | undefined): PastRecord['rollout'] | undefined {

@@ -6,7 +6,7 @@ import { showLeftBehind } from '../messages/exclusions.ts';
 import { countLeft, type LeftBehind } from '../model/left-behind.ts';
 import { formatAmount, membersOf, type WaveRule } from '../model/policy.ts';
 import type { RolloutView } from '../model/rollout.ts';
-import { isEnd, isRunning, type Upgrade } from '../model/upgrade.ts';
+import { isEnd, isFailed, isRunning, type Upgrade } from '../model/upgrade.ts';
 import { rollbackCanaryMax, rollbackPolicy } from '../planning/freeze-rollback.ts';
 import { countBuilds } from '../planning/new-rollout.ts';
 import { windowOf } from './window.ts';
@@ -29,7 +29,7 @@ export function previewRollback(
     ...limitsOf(view, now),
     collectors: toRollBack.length,
     running,
-    unconfirmed: toRollBack.filter(({ progress: { state } }) => state === 'unconfirmed').length,
+    uncertain: toRollBack.filter(({ progress: { state } }) => isFailed(state)).length,
     mayGrowBy: rollout.state === 'running' || view.slotsTaken > 0 ? rollout.policy.concurrency : 0,
     builds: countBuilds(toRollBack.map(({ identity: { fromBuild } }) => fromBuild)),
     leftBehind: left.map(showLeftBehind),
@@ -48,7 +48,7 @@ export function previewRest(view: RolloutView, open: readonly Upgrade[], now: Ep
     ...limitsOf(view, now),
     collectors: open.length,
     running: open.filter(({ progress: { state } }) => isRunning(state)).length,
-    unconfirmed: 0,
+    uncertain: 0,
     mayGrowBy: 0,
     builds: countBuilds(open.map(({ identity: { toBuild } }) => toBuild)),
     leftBehind: rollout.rollback.leftBehind.map(showLeftBehind),

@@ -3,7 +3,14 @@ import type { UpgradeChange } from '../../../src/orchestrator/ports/rollout-stor
 import { rolloutReasonText } from '../../../src/rollout/messages/rollout-reasons.ts';
 import { upgradeText } from '../../../src/rollout/messages/upgrade-reasons.ts';
 import type { Rollout } from '../../../src/rollout/model/rollout.ts';
-import { isEnd, isFailed, isLost, isOnBuild, reasonOf } from '../../../src/rollout/model/upgrade.ts';
+import {
+  isEnd,
+  isFailed,
+  isLost,
+  isOnBuild,
+  mayHaveBuild,
+  reasonOf,
+} from '../../../src/rollout/model/upgrade.ts';
 import type { Night } from '../night.ts';
 import { judgeSilence } from './judge-delivery.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
@@ -108,7 +115,7 @@ export function judgeRolledBack(
   const forgotten = [...of.upgrades.values()].filter(
     ({ identity: { collectorId, toBuild, fromBuild }, progress: { state } }) => {
       const collector = service.collectors.get(collectorId);
-      if (collector === undefined || (state !== 'succeeded' && state !== 'unconfirmed')) return false;
+      if (collector === undefined || !isEnd(state) || !mayHaveBuild(state)) return false;
       const isOnIt =
         collector.deletedAt === null &&
         isSameBuild(collector.build, toBuild) &&

@@ -11,8 +11,8 @@ interface RollingBack {
   /** Which of them the inventory lists. */
   readonly listed?: (id: number) => boolean;
   readonly byId?: FleetService['findCollector'];
-  /** Which of them never came back from their upgrade. */
-  readonly unconfirmed?: (id: number) => boolean;
+  /** How each of them ended, if not well. */
+  readonly ended?: (id: number) => 'unconfirmed' | 'timedOut' | undefined;
   /** What the inventory shows of them, if not an upgraded one that is alive. */
   readonly shown?: (id: number) => Partial<FleetCollector>;
 }
@@ -23,15 +23,16 @@ async function aRollingBackOne({
   listed = () => true,
   byId,
   shown: shownOf = () => ({}),
-  unconfirmed = () => false,
+  ended = () => undefined,
 }: RollingBack) {
   const rollout = aRollout({
     state: 'rollingBack',
     inventory: { baseline: { at: startedAt, size, missing: 0 } },
   });
-  const upgrades = upgradesLike(size, over('succeeded')).map((upgrade) =>
-    unconfirmed(upgrade.identity.collectorId) ? anEndedOne('unconfirmed', {}, upgrade.identity) : upgrade,
-  );
+  const upgrades = upgradesLike(size, over('succeeded')).map((upgrade) => {
+    const state = ended(upgrade.identity.collectorId);
+    return state === undefined ? upgrade : anEndedOne(state, {}, upgrade.identity);
+  });
   const collectors = upgrades.map(({ identity: { collectorId: id } }) =>
     aCollector({ id, build: targetBuild, ...shownOf(id) }),
   );
@@ -133,11 +134,22 @@ describe('the start of a rollback', () => {
       ...(id <= 3 ? { alive: false } : {}),
     });
     // The third is dead on another build, but did show the new one.
-    const unconfirmed = (id: number) => id <= 5 && id !== 3;
-    const { begin, planned, now } = await aRollingBackOne({ shown, unconfirmed });
+    const ended = (id: number) => (id <= 5 && id !== 3 ? 'unconfirmed' : undefined);
+    const { begin, planned, now } = await aRollingBackOne({ shown, ended });
     expect(await begin()).toBe('done');
     expect(await planned()).toHaveLength(15);
     expect((await now()).rollback.leftBehind).toMatchObject([{ why: { kind: 'notSeen' }, count: 2 }]);
+  });
+
+  it('takes back those that timed out and show the build since, and no other that timed out', async () => {
+    const shown = (id: number) => (id <= 2 ? { build: oldBuild } : {});
+    const { begin, planned } = await aRollingBackOne({
+      shown,
+      ended: (id) => (id <= 4 ? 'timedOut' : undefined),
+    });
+    expect(await begin()).toBe('done');
+    const ids = (await planned()).map(({ identity: { collectorId } }) => collectorId);
+    expect(ids.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 18 }, (_, index) => index + 3));
   });
 
   it('waits while one collector gives no answer', async () => {
