@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Instant, listOf, namedObject, rowsOf, WaveStateName } from './status-parts.ts';
 
 const spanKinds = ['upgrade', 'soak', 'gates', 'approval', 'back'] as const;
-const bandKinds = ['hold', 'pause', 'approval', 'inventory', 'window', 'freeze'] as const;
+const bandKinds = ['hold', 'buildHold', 'pause', 'approval', 'inventory', 'window', 'freeze'] as const;
 
 const Stretch = { from: Instant, to: Instant.nullable().describe('Null: it lasts.') };
 
@@ -33,7 +33,7 @@ export const RolloutNight = namedObject('RolloutNight', 'A rollout on one time a
     kind: z
       .enum(bandKinds)
       .describe(
-        '`approval`: the plan waits for one. `inventory`: the inventory is implausible. `window`: no window is open.',
+        '`buildHold`: its target build is held. `approval`: the plan waits for one. `inventory`: the inventory is implausible. `window`: no window is open.',
       ),
     ...Stretch,
     reason: z.string(),

@@ -1,7 +1,9 @@
 import { keepLatest } from '../../base/keep-latest.ts';
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutCourse } from '../../contract/admin/course.ts';
+import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { describeCourse } from '../../rollout/status/describe-course.ts';
+import { auditKeptMax } from '../ports/fleet-register.ts';
 import { eventsKeptMax, eventsReadMax } from '../ports/rollout-store.ts';
 import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
 
@@ -10,27 +12,31 @@ const keptForMs: DurationMs = 5_000;
 /** The number of rollouts with a shared read. */
 const coursesKeptMax = 20;
 
-/** Makes the function that reads the history of a rollout; it returns undefined if there is no such rollout. */
+/**
+ * Makes the function that reads the history of a rollout; it returns undefined if there is no such rollout. A change of
+ * its state, or of a hold of its build, shows in the next answer.
+ */
 export function makeShowCourse(
   parts: ViewParts & { readonly clock: Clock },
 ): (rolloutId: string) => Promise<RolloutCourse | undefined> {
   const kept = new Map<
     string,
-    { readonly at: EpochMs; readonly course: Promise<RolloutCourse | undefined> }
+    { readonly at: EpochMs; readonly stopped: string; readonly course: Promise<RolloutCourse> }
   >();
-  const read = async (rolloutId: string): Promise<RolloutCourse | undefined> => {
+  const read = async (view: RolloutView, now: EpochMs): Promise<RolloutCourse> => {
+    const events = await parts.store.readEvents(view.rollout.id, { limit: eventsReadMax });
+    const audit = await parts.register.readAudit(auditKeptMax);
+    return describeCourse(view, { events, audit, isWhole: events.length < eventsKeptMax }, now);
+  };
+  return async (rolloutId) => {
     const now = parts.clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
-    const events = await parts.store.readEvents(rolloutId, { limit: eventsReadMax });
-    return describeCourse(view, { events, isWhole: events.length < eventsKeptMax }, now);
-  };
-  return (rolloutId) => {
-    const now = parts.clock.now();
+    const stopped = `${view.rollout.state} ${view.buildHold?.at}`;
     const known = kept.get(rolloutId);
-    if (known !== undefined && now - known.at < keptForMs) return known.course;
-    const course = read(rolloutId);
-    keepLatest(kept, rolloutId, { at: now, course }, coursesKeptMax);
+    if (known !== undefined && now - known.at < keptForMs && known.stopped === stopped) return known.course;
+    const course = read(view, now);
+    keepLatest(kept, rolloutId, { at: now, stopped, course }, coursesKeptMax);
     // A failure is not cached: the next request reads again.
     course.catch(() => kept.delete(rolloutId));
     return course;

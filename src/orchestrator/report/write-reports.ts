@@ -9,6 +9,7 @@ import { describeGates } from '../../rollout/status/describe-gates.ts';
 import { describeNight } from '../../rollout/status/describe-night.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
+import { auditKeptMax } from '../ports/fleet-register.ts';
 import { eventsReadMax, type RolloutStore } from '../ports/rollout-store.ts';
 import {
   loadRolloutSummary,
@@ -52,6 +53,7 @@ export async function writeReports<Format extends ReportFormat>(
     }
   }
   const newestFirst = await store.readEvents(rolloutId, { limit: eventsReadMax });
+  const audit = await parts.register.readAudit(auditKeptMax);
   const events = newestFirst.toReversed();
   const status = describeRollout(
     await withSharedAttribute(parts, view),
@@ -62,7 +64,7 @@ export async function writeReports<Format extends ReportFormat>(
   const figures = tally.figures();
   const report = reportDocument({
     ...{ status, groups: view.groups, figures, events, gates: describeGates(view.rollout) },
-    ...{ night: describeNight(view.rollout, newestFirst, now), madeAt: now, installation },
+    ...{ night: describeNight(view.rollout, newestFirst, now, audit), madeAt: now, installation },
   });
   return Object.fromEntries(formats.map((format) => [format, writeReport(report, format)])) as Record<
     Format,

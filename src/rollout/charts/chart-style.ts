@@ -60,7 +60,7 @@ export const chartStyle = `
 .stretch.ahead { fill: none; stroke: var(--busy); stroke-dasharray: 4 3 }
 .band.window { fill: var(--rest-soft) }
 .band.approval { fill: var(--late-soft) }
-.band.hold, .band.inventory { fill: url(#night-hold) }
+.band.hold, .band.buildHold, .band.inventory { fill: url(#night-hold) }
 .band.pause { fill: url(#night-pause) }
 .band.freeze { fill: url(#night-freeze) }
 .stripes rect { fill: var(--busy-soft) }

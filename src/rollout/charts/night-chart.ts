@@ -265,8 +265,8 @@ const spanNames: ReadonlyArray<readonly [Bar, string]> = [
 ];
 
 const bandNames: Readonly<Record<RolloutNight['bands'][number]['kind'], string>> = {
-  ...{ hold: 'held', pause: 'paused', inventory: 'inventory implausible', window: 'no window open' },
-  ...{ freeze: 'freeze', approval: 'plan waits for approval' },
+  ...{ hold: 'held', buildHold: 'build held', pause: 'paused', inventory: 'inventory implausible' },
+  ...{ window: 'no window open', freeze: 'freeze', approval: 'plan waits for approval' },
 };
 
 /** Only what the picture shows. */

@@ -15,7 +15,7 @@ export const numberTones = ['bad', 'late', 'good', 'rest'] as const;
 export type NumberTone = (typeof numberTones)[number];
 
 const bandTones = {
-  ...{ hold: 'bad', inventory: 'bad', pause: 'late', approval: 'late' },
+  ...{ hold: 'bad', buildHold: 'bad', inventory: 'bad', pause: 'late', approval: 'late' },
   ...{ window: undefined, freeze: undefined },
 } as const satisfies Record<RolloutNight['bands'][number]['kind'], NumberTone | undefined>;
 

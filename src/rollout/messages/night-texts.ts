@@ -30,6 +30,7 @@ export function nightBandText(band: Band, showAt: ShowAt): string {
 
 const bandText = makeText<Band>({
   hold: ({ by, reason }) => `held${whoText(by)}${becauseText(reason)}`,
+  buildHold: ({ by, reason }) => `the build is held${whoText(by)}${becauseText(reason)}`,
   pause: ({ by, reason }) => `paused${whoText(by)}${becauseText(reason)}`,
   approval: () => 'the plan waits for approval',
   inventory: ({ reason }) => reason,

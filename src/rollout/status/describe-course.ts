@@ -1,6 +1,7 @@
 import { mostFrequent, sumOf } from '../../base/grouping.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutCourse } from '../../contract/admin/course.ts';
+import type { AuditEntry } from '../../contract/admin/holds.ts';
 import { countUpgradesIn, heldStrataOf } from '../decision/assess.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { RolloutView } from '../model/rollout.ts';
@@ -16,10 +17,16 @@ type StratumCourse = RolloutCourse['strata'][number];
 const pointsMax = 120;
 const strataShownMax = 200;
 
-/** @param read the events, newest first; `isWhole` if these are all events of the rollout */
+/**
+ * @param read the events and the audit, newest first; `isWhole` if these are all events of the rollout
+ */
 export function describeCourse(
   view: RolloutView,
-  read: { readonly events: readonly RolloutEvent[]; readonly isWhole: boolean },
+  read: {
+    readonly events: readonly RolloutEvent[];
+    readonly isWhole: boolean;
+    readonly audit?: readonly AuditEntry[];
+  },
   now: EpochMs,
 ): RolloutCourse {
   const { endedAt } = view.rollout;
@@ -30,7 +37,7 @@ export function describeCourse(
     eventCounts: countEvents(read.events),
     strata: strata.slice(0, strataShownMax),
     strataTotal: strata.length,
-    night: describeNight(view.rollout, read.events, now),
+    night: describeNight(view.rollout, read.events, now, read.audit),
     gates: describeGates(view.rollout),
   };
 }

@@ -1,5 +1,7 @@
+import { isSameBuild } from '../../base/build-version.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
+import type { AuditEntry } from '../../contract/admin/holds.ts';
 import type { RolloutNight } from '../../contract/admin/night.ts';
 import { assessCalendar, calendarOf } from '../calendar/calendar.ts';
 import type { CalendarRules } from '../calendar/open-stretches.ts';
@@ -18,11 +20,13 @@ const stretchesMax = 60;
 /**
  * A rollout on one time axis: its waves, what stopped all of them, and what operators did.
  * @param newestFirst its stored events; those of upgrades are not used
+ * @param holdings who held and released builds, newest first
  */
 export function describeNight(
   rollout: Rollout,
   newestFirst: readonly RolloutEvent[],
   now: EpochMs,
+  holdings: readonly AuditEntry[] = [],
 ): RolloutNight {
   const events = newestFirst.filter(({ event }) => !event.startsWith('upgrade.')).toReversed();
   const closed = closedBands(rollout, events, (rollout.endedAt ?? now) + dayMs);
@@ -34,7 +38,7 @@ export function describeNight(
       state: wave.state,
       spans: spansOf(rollout, wave, { events, now }),
     })),
-    bands: [...stopBands(rollout, events), ...closed],
+    bands: [...buildHoldBands(rollout, holdings), ...stopBands(rollout, events), ...closed],
     marks: [...eventMarks(events), ...gateMarks(rollout)].sort((a, b) => a.at - b.at).slice(-marksMax),
   };
 }
@@ -91,6 +95,19 @@ function wentBack({ endedAt }: Rollout, events: readonly RolloutEvent[]) {
     events.find(({ event }) => event === name),
   );
   return begun === undefined ? [] : [{ from: begun.at, to: done?.at ?? endedAt }];
+}
+
+/** When its target build was held, while it had not ended. */
+function buildHoldBands(rollout: Rollout, newestFirst: readonly AuditEntry[]): readonly Band[] {
+  const { createdAt, endedAt, plan } = rollout;
+  const turns = newestFirst.toReversed().filter(({ subject }) => isSameBuild(subject, plan.targetBuild));
+  return turns.flatMap(({ event, at, reason, by }, index): readonly Band[] => {
+    if (event !== 'build.held') return [];
+    const releasedAt = turns.slice(index + 1).find((turn) => turn.event === 'build.released')?.at ?? null;
+    const to = earliest(releasedAt, endedAt);
+    const from = Math.max(at, createdAt);
+    return to !== null && to <= from ? [] : [{ kind: 'buildHold', from, to, reason, by }];
+  });
 }
 
 const bandOf: Readonly<Partial<Record<RolloutEventName, 'hold' | 'pause'>>> = {

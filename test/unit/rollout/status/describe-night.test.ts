@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { AuditEntry } from '../../../../src/contract/admin/holds.ts';
 import type { RolloutEvent } from '../../../../src/rollout/model/events.ts';
 import type { Wave } from '../../../../src/rollout/model/rollout.ts';
 import { describeNight } from '../../../../src/rollout/status/describe-night.ts';
@@ -135,6 +136,28 @@ describe('the bands over all lanes', () => {
       expect(bandsIn({}, ['rollout.held', 10], [`rollout.${state}`, 15])).toEqual([['hold', 10, 15]]);
     },
   );
+
+  it('are the time for which its build was held, whoever held it, and only while it lasted', () => {
+    const turn = (event: AuditEntry['event'], minutes: number, subject = aRollout().plan.targetBuild) => {
+      return { event, at: at(minutes), subject, by: 'alice', reason: 'INC-1' };
+    };
+    const turns = [
+      turn('build.held', -5),
+      turn('build.released', 10),
+      turn('build.held', 15, '1.0-1'),
+      turn('build.held', 20),
+    ];
+    const bandsOf = (endedAt: number | null) =>
+      describeNight(aRollout({ endedAt }), [], now, turns.toReversed()).bands.map(
+        ({ kind, from, to, by }) => [kind, inMinutes(from), inMinutes(to), by],
+      );
+    expect(bandsOf(null)).toEqual([
+      ['buildHold', 0, 10, 'alice'],
+      ['buildHold', 20, null, 'alice'],
+    ]);
+    expect(bandsOf(at(30))[1]).toEqual(['buildHold', 20, 30, 'alice']);
+    expect(bandsOf(at(15))).toHaveLength(1);
+  });
 
   it('are the wait for the approval of the plan', () => {
     expect(bandsIn({ state: 'awaitingApproval' })).toEqual([['approval', 0, null]]);
