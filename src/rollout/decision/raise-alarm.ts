@@ -35,7 +35,8 @@ export function raiseAlarm(view: AssessedView): Alarm | undefined {
   return { kind: 'act', action: { do: 'breach', cause: { kind: 'failures', failures }, holdsBuild } };
 }
 
-function failuresOf({ rollout }: AssessedView, { wave, assessment }: AssessedWave): WaveFailures {
+/** The failures of a wave that count, against its limit. */
+export function failuresOf({ rollout }: AssessedView, { wave, assessment }: AssessedWave): WaveFailures {
   const { failures, failuresAllowed, acknowledged, lost } = assessment;
   const { lostWeight } = rollout.policy;
   return { wave: wave.name, failures, failuresAllowed, acknowledged, lost, lostWeight };

@@ -6,6 +6,7 @@ import { calendarOf } from '../calendar/calendar.ts';
 import { type AssessedView, type AssessedWave, assess, emptyCounts } from '../decision/assess.ts';
 import { assessGate } from '../decision/assess-gate.ts';
 import { decideAssessed } from '../decision/decide.ts';
+import { failuresOf } from '../decision/raise-alarm.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { waveWaits } from '../decision/wave-blockers.ts';
 import { showBlocker, waveWaitsText } from '../messages/blockers.ts';
@@ -17,6 +18,7 @@ import { stratumWhyText } from '../messages/stratum-reasons.ts';
 import type { GateAnswers } from '../model/gate-answers.ts';
 import type { GateRule } from '../model/policy.ts';
 import type { RolloutPlan, RolloutView } from '../model/rollout.ts';
+import type { RolloutReason } from '../model/rollout-reason.ts';
 import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import { coverage } from '../planning/coverage.ts';
 import { type CauseUpgrades, groupCauses } from './causes.ts';
@@ -63,7 +65,7 @@ export function describeRollout(
     fromBuilds: plan.fromBuilds,
     planHash: plan.hash,
     policy: rollout.policy.name,
-    reason: rolloutReasonText(rollout.reason),
+    reason: rolloutReasonText(reasonNow(view)),
     reasonKind: rollout.reason.kind,
     hold: hold?.number ?? null,
     heldFor: hold?.heldFor ?? null,
@@ -85,6 +87,16 @@ export function describeRollout(
     blockers: decideAssessed(view, now).blockers.map(showBlocker),
   };
   return { ...status, verbs: legalVerbs(view, status) };
+}
+
+/** Its reason. Upgrades that ran when it was held may have failed since: a breach is told by the failures of now. */
+function reasonNow(view: AssessedView): RolloutReason {
+  const { reason, state } = view.rollout;
+  if (state !== 'held' || reason.kind !== 'failures') return reason;
+  const wave = view.assessed.find((each) => each.wave.name === reason.failures.wave);
+  if (wave === undefined || !wave.assessment.breached) return reason;
+  const shared = view.sharedAttribute === undefined ? {} : { shared: view.sharedAttribute };
+  return { ...reason, failures: failuresOf(view, wave), ...shared };
 }
 
 /** @param strata number of strata with members in the wave */

@@ -84,6 +84,23 @@ describe('the status of a rollout', () => {
     ]);
   });
 
+  it('tells a breach by the failures of now, and as it was once they are acknowledged', () => {
+    const failures = {
+      wave: 'canary',
+      failures: 2,
+      failuresAllowed: 1,
+      acknowledged: 0,
+      lost: 0,
+      lostWeight: 3,
+    };
+    const rollout = { state: 'held', reason: { kind: 'failures', failures } } as const;
+    const reasonWith = (failed: number) =>
+      status(view({ rollout, waves: [{ ...canary, counts: { succeeded: 10, failed } }, early, rest] }))
+        .reason;
+    expect(reasonWith(8)).toBe('wave canary: 8 failures, 1 allowed');
+    expect(reasonWith(1)).toBe('wave canary: 2 failures, 1 allowed');
+  });
+
   it('shows when collectors have windows in their own time zones (P7)', () => {
     const freezes = [{ from: '2026-12-20T00:00', to: '2027-01-04T00:00', reason: '', timeZone: 'collector' }];
     expect(status(view({ policy: { freezes } })).window).toMatchObject({ isOpen: true, ownZones: true });
