@@ -54,6 +54,7 @@ export function aWaveStatus(changes: Partial<WaveStatus> = {}): WaveStatus {
     openedAt: startedAt,
     soakEndsAt: null,
     passedAt: null,
+    expected: null,
     waits: null,
     ...changes,
   };

@@ -92,6 +92,12 @@ export const WaveStatus = z
     openedAt: Instant.nullable(),
     soakEndsAt: Instant.nullable(),
     passedAt: Instant.nullable(),
+    expected: z
+      .object({ from: Instant, to: Instant })
+      .nullable()
+      .describe(
+        'Estimated begin and end of what remains of it; null: passed, unknown, or after an approval.',
+      ),
     waits: z.string().nullable().describe('What it waits for; null when it does not wait.'),
   })
   .meta({ id: 'WaveStatus' });

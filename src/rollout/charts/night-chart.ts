@@ -1,8 +1,9 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutNight } from '../../contract/admin/night.ts';
 import type { Eta } from '../../contract/admin/rollout-status.ts';
+import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { etaText } from '../messages/eta-texts.ts';
-import { gateReadingText, nightBandText, nightSpanText } from '../messages/night-texts.ts';
+import { gateReadingText, nightAheadText, nightBandText, nightSpanText } from '../messages/night-texts.ts';
 import { waveStageText } from '../messages/sentences.ts';
 import { type ChartElement, chartElement, type LegendEntry, legend } from './chart-element.ts';
 import { groupNumbers, type NightEntry, nightEntries } from './night-entries.ts';
@@ -12,12 +13,19 @@ import { type ChartZone, instantOn, scale, type TimeAxis, tickLabels } from './t
 type Lane = RolloutNight['lanes'][number];
 type Span = Lane['spans'][number];
 
+interface Stretch {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
+
 interface NightParts extends ChartZone {
   readonly now: EpochMs;
   /** What the line at that instant is called. */
   readonly nowText: string;
   /** When the rollout is expected to end; null: unknown, or it has ended. */
   readonly eta: Eta | null;
+  /** When each wave is expected to begin and to end. Default: that is unknown. */
+  readonly waves?: ReadonlyArray<Pick<WaveStatus, 'name' | 'expected'>>;
   /** Whether the list below the picture is open, as on paper. */
   readonly list: 'open' | 'folded';
 }
@@ -41,6 +49,10 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
   const shown = within(night, axis);
   const showAt = instantOn(axis);
   const view = { axis, x, showAt };
+  const ahead = new Map(night.to === null ? lanes.map((lane) => [lane.wave, aheadOf(lane, parts)]) : []);
+  const aheadTexts = [...ahead].flatMap(([wave, stretch]) =>
+    stretch === undefined ? [] : [nightAheadText(wave, stretch, showAt)],
+  );
   const endText = end === null ? [] : [`Expected end: ${etaText(end.eta, showAt)}`];
   const entries = nightEntries(shown, showAt);
   const height = numbersHeight + lanes.length * laneHeight + ticksHeight;
@@ -52,7 +64,9 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
     nightPatterns,
     ...bandsBehind(shown, view),
     ...numbers(entries, x, lanes.length),
-    ...lanes.flatMap((lane, index) => laneOf(night, lane, { ...view, index, now: parts.now })),
+    ...lanes.flatMap((lane, index) =>
+      laneOf(night, lane, { ...view, index, now: parts.now, ahead: ahead.get(lane.wave) }),
+    ),
     ...endMark(end, { lanes: lanes.length, x, title: endText.join('') }),
     ...present,
     ...tickLabels(axis, x, height - 6),
@@ -62,7 +76,7 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
     { class: 'night' },
     svg,
     legend(legendOf(shown, parts.nowText, end)),
-    listOf([...entries.map(({ text }) => text), ...endText], parts),
+    listOf([...entries.map(({ text }) => text), ...aheadTexts, ...endText], parts),
   );
 }
 
@@ -127,21 +141,39 @@ function bandsBehind(night: RolloutNight, { axis, x, showAt }: View): readonly C
   );
 }
 
+interface LaneParts {
+  readonly index: number;
+  readonly now: EpochMs;
+  readonly ahead: Stretch | undefined;
+}
+
+/** What is still to come of a wave: the rest of its soak, else what is expected. */
+function aheadOf({ wave, spans }: Lane, { waves = [], now }: NightParts): Stretch | undefined {
+  const dueAt = spans.find(({ to }) => to === null)?.dueAt ?? null;
+  const expected = waves.find(({ name }) => name === wave)?.expected ?? null;
+  const { from, to } = dueAt === null ? (expected ?? { from: now, to: now }) : { from: now, to: dueAt };
+  const rest = { from: Math.max(now, from), to };
+  return rest.from < rest.to ? rest : undefined;
+}
+
 function laneOf(
   night: RolloutNight,
   lane: Lane,
-  { index, now, x, showAt }: View & { readonly index: number; readonly now: EpochMs },
+  { index, now, ahead, x, showAt }: View & LaneParts,
 ): readonly ChartElement[] {
   const top = numbersHeight + index * laneHeight;
   const until = night.to ?? now;
-  const bars = lane.spans.flatMap((span) => {
-    const bar = { y: top + barTop, height: barHeight, title: nightSpanText(lane.wave, span, showAt) };
-    const dueAt = span.to === null ? (span.dueAt ?? until) : until;
-    return [
-      box(`stretch ${toneOf(span, lane, night)}`, { ...bar, ...edges(span.from, span.to ?? until, x) }),
-      ...(dueAt > until ? [box('stretch ahead', { ...bar, ...edges(until, dueAt, x) })] : []),
-    ];
-  });
+  const bar = { y: top + barTop, height: barHeight };
+  const bars = lane.spans.map((span) =>
+    box(`stretch ${toneOf(span, lane, night)}`, {
+      ...{ ...bar, title: nightSpanText(lane.wave, span, showAt) },
+      ...edges(span.from, span.to ?? until, x),
+    }),
+  );
+  if (ahead !== undefined) {
+    const title = nightAheadText(lane.wave, ahead, showAt);
+    bars.push(box('stretch ahead', { ...bar, title, ...edges(ahead.from, ahead.to, x) }));
+  }
   const name = { x: '2%', y: top + 14 };
   const stage = lane.spans.length === 0 && night.to === null ? '' : waveStageText(lane.state, night.to);
   const details = [stage, ...readingsOf(night, lane)].filter((words) => words !== '').join(' · ');

@@ -15,6 +15,15 @@ export function nightSpanText(wave: string, span: Span, showAt: ShowAt): string 
   return `${stretchText(span, showAt)}: wave ${wave} ${spanText(span)}${dueText(span, showAt)}`;
 }
 
+/** What is expected of a wave: `22:10 to 23:40: wave rest, expected`. */
+export function nightAheadText(
+  wave: string,
+  stretch: { readonly from: EpochMs; readonly to: EpochMs },
+  showAt: ShowAt,
+): string {
+  return `${stretchText(stretch, showAt)}: wave ${wave}, expected`;
+}
+
 const spanText = makeText<Span>({
   upgrade: () => 'is upgraded',
   soak: () => 'soaks',

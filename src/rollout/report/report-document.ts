@@ -117,7 +117,10 @@ function waves({ status, figures, madeAt, night, gates: courses }: ReportInput):
   return [
     headingBlock('Waves'),
     ...chartBlocks(
-      nightChart(night, { ...inUtc, now: madeAt, nowText: 'report made', eta: status.eta, list: 'open' }),
+      nightChart(night, {
+        ...{ ...inUtc, now: madeAt, nowText: 'report made', list: 'open' },
+        ...{ eta: status.eta, waves: status.waves },
+      }),
     ),
     tableBlock(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
     ...chartBlocks(

@@ -20,6 +20,8 @@ export interface WaveRemainder {
 export interface Estimate {
   /** null if the windows are too short for the work. */
   readonly endsAt: EpochMs | null;
+  /** When the soak of each wave ends; shorter where the windows are too short for the rest. */
+  readonly waveEnds: readonly EpochMs[];
   /** Half the range in which the end is expected. */
   readonly plusMinusMs: DurationMs;
   readonly requests: number;
@@ -85,10 +87,13 @@ export function estimateRemainder(
     const readMs = busyMs + (slowestMs - meanMs) / 2;
     return { mayStart, workMs, soakMs, requests: ownRequests + readings.requestsPerMs * readMs };
   });
-  const end = (factor: number) => scheduleWork(works, policy, { from: span.from, factor, startNeedsMs });
-  const [early, endsAt, late] = [end(1 - uncertainty), end(1), end(1 + uncertainty)];
+  const ends = (factor: number) => scheduleWork(works, policy, { from: span.from, factor, startNeedsMs });
+  const waveEnds = ends(1);
+  const endOf = (all: readonly EpochMs[]) => (all.length < works.length ? null : (all.at(-1) ?? span.from));
+  const [early, endsAt, late] = [endOf(ends(1 - uncertainty)), endOf(waveEnds), endOf(ends(1 + uncertainty))];
   return {
     endsAt: endsAt === null ? null : Math.round(endsAt),
+    waveEnds,
     plusMinusMs: early === null || late === null ? 0 : Math.round((late - early) / 2),
     requests: Math.round(sumOf(works, ({ requests }) => requests)),
   };
@@ -103,12 +108,16 @@ function spreadOf({ upgrade }: Policy, learned: LearnedDurations | undefined): D
   return p95Ms === undefined ? { ...usual, meanMs } : learnedSpread(meanMs, p95Ms);
 }
 
-/** Places the work of each wave in open windows, followed by its soak. @returns the end; null if no windows are left */
+/**
+ * Places the work of each wave in open windows, followed by its soak.
+ * @returns the end of each wave, as far as there are windows
+ */
 function scheduleWork(
   works: ReadonlyArray<Pick<WaveRemainder, 'mayStart' | 'soakMs'> & { readonly workMs: DurationMs }>,
   policy: Policy,
   span: { readonly from: EpochMs; readonly factor: number; readonly startNeedsMs: DurationMs },
-): EpochMs | null {
+): readonly EpochMs[] {
+  const ends: EpochMs[] = [];
   let at = span.from;
   for (const { mayStart, workMs: usualMs, soakMs } of works) {
     const workMs = usualMs * span.factor;
@@ -116,8 +125,9 @@ function scheduleWork(
     const workedAt = mayStart
       ? openTimeFrom(policy, '', at, { workMs, leastMs: span.startNeedsMs })
       : at + workMs;
-    if (workedAt === null) return null;
+    if (workedAt === null) break;
     at = workedAt + soakMs;
+    ends.push(at);
   }
-  return at;
+  return ends;
 }

@@ -43,18 +43,41 @@ function unknownReasonOf(
   return inventory.implausible === null ? undefined : 'inventory';
 }
 
-function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta {
+/**
+ * When each wave that has not passed is expected to begin and to end, by index; shorter where that depends on an approval,
+ * and empty while the end is unknown.
+ */
+export function expectedWavesOf(
+  view: AssessedView,
+  now: EpochMs,
+  api: ApiBudgetStatus,
+): ReadonlyArray<{ readonly from: EpochMs; readonly to: EpochMs }> {
+  if (view.rollout.endedAt !== null || unknownReasonOf(view, api) !== undefined) return [];
+  const { from, remainders, estimate } = estimatorOf(view, now, api);
+  const { waveEnds } = estimate(remainders.slice(0, nextApprovalOf(view)?.wave), from);
+  return waveEnds.map((to, wave) => ({ from: waveEnds[wave - 1] ?? from, to }));
+}
+
+/** How to estimate the remaining waves, from the first instant at which something can start or end. */
+function estimatorOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus) {
   const { rollout } = view;
-  const learned = learnedOf(view);
   // The end of upgrades in flight is also not noticed before a pause is over.
   const from = Math.max(now, api.outage?.until ?? now, idleUntil(view) ?? now);
-  const remainders = remaindersOf(view, from);
   const policy = { ...rollout.policy, ...calendarOf(rollout) };
   const startNeedsMs = startNeedsMsOf(view);
   const { fleetSize } = rollout.plan;
-  const given = { requestsPerSecond: api.requestsPerSecondNow, fleetSize, learned, startNeedsMs };
-  const estimate = (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
-    estimateRemainder(of, policy, { ...given, from: begin });
+  const requestsPerSecond = api.requestsPerSecondNow;
+  const given = { requestsPerSecond, fleetSize, learned: learnedOf(view), startNeedsMs };
+  return {
+    ...{ from, policy, startNeedsMs, remainders: remaindersOf(view, from) },
+    estimate: (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
+      estimateRemainder(of, policy, { ...given, from: begin }),
+  };
+}
+
+function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta {
+  const { rollout } = view;
+  const { from, policy, startNeedsMs, remainders, estimate } = estimatorOf(view, now, api);
   const longestMs = longestOpening(policy, '', from);
   const isTooShort = longestMs !== null && longestMs > 0 && longestMs < startNeedsMs;
   const noRoom = unknown(isTooShort ? 'windowTooShort' : 'noWindow');

@@ -22,7 +22,7 @@ import type { RolloutReason } from '../model/rollout-reason.ts';
 import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import { coverage } from '../planning/coverage.ts';
 import { type CauseUpgrades, groupCauses } from './causes.ts';
-import { etaOf, waitsForOf } from './eta.ts';
+import { etaOf, expectedWavesOf, waitsForOf } from './eta.ts';
 import { headlineOf } from './headline.ts';
 import { legalVerbs } from './legal-verbs.ts';
 import { windowOf } from './window.ts';
@@ -41,7 +41,11 @@ export function describeRollout(
   const { rollout } = view;
   const { id, kind, state, startedBy, createdAt, endedAt, plan, hold, rollback } = rollout;
   const { waves: covered, total, uncovered } = coverage(view.groups);
-  const waves = view.assessed.map((each) => describeWave(view, each, covered[each.index] ?? 0, now));
+  const expected = expectedWavesOf(view, now, api);
+  const waves = view.assessed.map((each) => ({
+    ...describeWave(view, each, covered[each.index] ?? 0, now),
+    expected: each.wave.state === 'passed' ? null : (expected[each.index] ?? null),
+  }));
   const facts = {
     ...{ kind, state, endedAt },
     account: view.account?.kind ?? 'own',
@@ -100,7 +104,12 @@ function reasonNow(view: AssessedView): RolloutReason {
 }
 
 /** @param strata number of strata with members in the wave */
-function describeWave(view: AssessedView, each: AssessedWave, strata: number, now: EpochMs): WaveStatus {
+function describeWave(
+  view: AssessedView,
+  each: AssessedWave,
+  strata: number,
+  now: EpochMs,
+): Omit<WaveStatus, 'expected'> {
   const { wave, rule, summary, assessment } = each;
   const waits = waveWaits(view, each);
   const { name, joined, state, openedAt, passedAt } = wave;

@@ -13,12 +13,9 @@ export interface StateGroup {
 
 export const stateGroups: readonly StateGroup[] = [
   { name: 'succeeded', tone: 'good', label: 'succeeded', states: ['succeeded'] },
-  {
-    name: 'inFlight',
-    tone: 'busy',
-    label: 'in flight',
-    states: ['queued', 'starting', 'upgrading', 'verifying'],
-  },
+  { name: 'inFlight', tone: 'busy', label: 'in flight', states: ['queued', 'starting', 'upgrading'] },
+  // It has no slot any more, so it does not count as in flight.
+  { name: 'verifying', tone: 'busy', label: 'verifying', states: ['verifying'] },
   { name: 'retrying', tone: 'late', label: 'retrying', states: ['retrying'] },
   { name: 'deferred', tone: 'late', label: 'deferred', states: ['deferred'] },
   { name: 'failed', tone: 'bad', label: 'failed', states: ['failed', 'timedOut', 'unconfirmed'] },

@@ -24,6 +24,8 @@ const rest = {
   ...({ wave: 'rest', state: 'open' } as const),
   spans: [{ kind: 'upgrade', from: at(20), to: null, dueAt: null }],
 } satisfies RolloutNight['lanes'][number];
+const soakUntil = (minutes: number) =>
+  ({ kind: 'soak', from: at(10), to: null, dueAt: at(minutes) }) as const;
 const hold = { kind: 'hold', from: at(24), to: at(26), reason: 'too many', by: 'daemon' } as const;
 const resumed = {
   ...({ kind: 'event', at: at(26), event: 'rollout.resumed', wave: null } as const),
@@ -64,6 +66,27 @@ describe('the picture of a rollout', () => {
     ]);
     expect(classesOf(chart, 'line')).toContain('present');
     expect(classesOf(draw({ to: at(30) }), 'line')).not.toContain('present');
+  });
+
+  it('has a dashed bar for what is expected of a wave, and for the rest of a soak', () => {
+    const late = { wave: 'late', state: 'waiting', spans: [] } as const;
+    const soaking = { wave: 'early', state: 'soaking', spans: [soakUntil(40)] } as const;
+    const expected = { from: at(20), to: at(35) };
+    const waves = [
+      { name: 'early', expected: null },
+      { name: 'rest', expected },
+      { name: 'late', expected: { from: at(35), to: at(50) } },
+    ];
+    const open = draw({ lanes: [soaking, rest, late], bands: [], marks: [] }, { waves });
+    const texts = all(open).filter(({ tag }) => tag === 'li');
+    expect(texts.map(textOf).slice(2)).toEqual([
+      '21:30 to 21:40: wave early, expected',
+      '21:30 to 21:35: wave rest, expected',
+      '21:35 to 21:50: wave late, expected',
+    ]);
+    expect(classesOf(open, 'rect').filter((name) => name === 'stretch ahead')).toHaveLength(3);
+    const ended = draw({ lanes: [rest], to: at(30) }, { waves });
+    expect(classesOf(ended, 'rect')).not.toContain('stretch ahead');
   });
 
   it('tells the same in order below, with reasons, who acted, and values beside limits', () => {

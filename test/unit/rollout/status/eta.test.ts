@@ -5,7 +5,7 @@ import type { ApiBudgetStatus, Eta, Outage } from '../../../../src/contract/admi
 import { assess } from '../../../../src/rollout/decision/assess.ts';
 import { etaText, shortEtaText } from '../../../../src/rollout/messages/eta-texts.ts';
 import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
-import { etaOf } from '../../../../src/rollout/status/eta.ts';
+import { etaOf, expectedWavesOf } from '../../../../src/rollout/status/eta.ts';
 import { anApiBudgetStatus, anOutage, aPolicy, startedAt } from '../../../support/builders.ts';
 import { aDeferredOne } from '../../../support/upgrade-cases.ts';
 import {
@@ -45,6 +45,25 @@ function at(of: RolloutView, api?: ApiBudgetStatus): number {
   if (found?.kind !== 'at') throw new Error(`not at an instant: ${JSON.stringify(found)}`);
   return found.at;
 }
+
+describe('when each wave begins and ends', () => {
+  const expected = (of: RolloutView) => expectedWavesOf(assess(of), now, anApiBudgetStatus());
+
+  it('is one after the other, until the end of the rollout', () => {
+    const spans = expected(view());
+    expect(spans[0]).toEqual({ from: now, to: now + minute });
+    expect(spans[1]?.from).toBe(now + minute);
+    expect(spans[1]?.to).toBe(spans[2]?.from);
+    expect(Math.round(spans[2]?.to ?? 0)).toBe(at(view()));
+  });
+
+  it('is known as far as the next approval, and not while a person or the service stops it', () => {
+    const waves = [canary, early, { ...rest, rule: { approval: true } }];
+    expect(expected(view({ waves }))).toHaveLength(2);
+    expect(expected(view({ rollout: { state: 'held' } }))).toEqual([]);
+    expect(expected(view({ rollout: { endedAt: now } }))).toEqual([]);
+  });
+});
 
 describe('when a rollout ends (P16)', () => {
   it('includes the remaining soak, unless it was skipped', () => {
