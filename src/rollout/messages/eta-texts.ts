@@ -42,6 +42,13 @@ export function etaText(eta: Eta, showAt: ShowAt): string {
   }
 }
 
+/** The same without its range and requests, for a narrow column. */
+export function endOnlyText(eta: Eta, showAt: ShowAt): string {
+  if (eta.kind === 'at') return `about ${showAt(eta.at)}`;
+  if (eta.kind === 'afterApproval') return shortEtaText(eta, 0, showAt);
+  return eta.kind === 'unknown' ? 'unknown' : etaText(eta, showAt);
+}
+
 /** The short form, which may follow other words. */
 export function shortEtaText(eta: Eta, now: EpochMs, showAt: ShowAt): string {
   switch (eta.kind) {

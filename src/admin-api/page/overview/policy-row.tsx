@@ -84,7 +84,7 @@ export function PolicyRow({
         )}
         <div>
           <dt>Done</dt>
-          <dd>{endText(rollout)}</dd>
+          <dd>{endText(rollout, 'short')}</dd>
         </div>
       </dl>
       <div class="needed">

@@ -1,4 +1,4 @@
-import { etaText } from '../../../rollout/messages/eta-texts.ts';
+import { endOnlyText, etaText } from '../../../rollout/messages/eta-texts.ts';
 import { stateText } from '../../../rollout/messages/sentences.ts';
 import type { Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';
@@ -30,10 +30,10 @@ export function currentWave({
 }
 
 /** When the rollout ends, as far as that is known. */
-export function endText(rollout: Rollout): string {
-  const { eta, endedAt } = rollout;
-  if (endedAt !== null) return `ended ${clockText(endedAt)}`;
-  return eta === null ? 'unknown' : etaText(eta, clockText);
+export function endText({ eta, endedAt }: Rollout, form: 'whole' | 'short' = 'whole'): string {
+  if (endedAt !== null) return `${form === 'whole' ? 'ended ' : ''}${clockText(endedAt)}`;
+  if (eta === null) return 'unknown';
+  return form === 'whole' ? etaText(eta, clockText) : endOnlyText(eta, clockText);
 }
 
 /** The title of the tab: that of the rollout that needs a person, else of the newest. */
