@@ -14,6 +14,8 @@ export interface HttpRequest {
   /** `1.1`, or `1.0` from old clients and some proxies; empty when no request could be parsed. */
   readonly httpVersion: string;
   readonly hasBody: boolean;
+  /** Verbatim; empty without one. */
+  readonly body: string;
   /** The requested operation; undefined for an unknown route or a wrong method. */
   readonly operation: Operation | undefined;
 }

@@ -43,6 +43,7 @@ const noRequest: Omit<HttpRequest, 'remoteAddress'> = {
   headers: {},
   httpVersion: '',
   hasBody: false,
+  body: '',
   operation: undefined,
 };
 

@@ -207,6 +207,7 @@ function seenRequest(request: FastifyRequest, operation: Operation | undefined):
     remoteAddress: request.ip,
     httpVersion: request.raw.httpVersion,
     hasBody: headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0,
+    body: typeof request.body === 'string' ? request.body : '',
     operation,
   };
 }

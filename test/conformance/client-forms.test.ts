@@ -74,9 +74,9 @@ const updateForms: ReadonlyArray<readonly [string, (shown: CollectorShape) => St
 ];
 
 itInProcess.each(updateForms)(
-  '§4.4 a client that states %s changes one field of any collector, and no other',
+  '§4.4 a client that states %s changes one field of any collector, and no other where unstated ones are kept',
   async (_what, stated) => {
-    const { api } = await aService();
+    const { api } = await aService({ unstatedFields: 'keep' });
     for (const filter of ['installed', 'hosted']) {
       for (const { id } of await listCollectors(api, `/collectors?filter=${filter}&limit=6`)) {
         const path = `/collectors/${id}`;
@@ -92,6 +92,17 @@ itInProcess.each(updateForms)(
     }
   },
 );
+
+itInProcess('§4.4 a client that leaves out what it wants empty clears it, and nothing else', async () => {
+  const { api, own } = target();
+  const name = own.name('cleared');
+  const filled = { description: 'd', category: 'c', fields: { team: 't' }, timeZone: 'Asia/Tokyo' };
+  const { id } = await own.create({ ...filled, name });
+  const { put, stated } = await openResource(api, `/collectors/${id}`);
+  const without = { description: undefined, category: undefined, fields: undefined };
+  const { collector } = read(OneCollector, await put(without));
+  expect(collector).toEqual({ ...stated, description: null, category: null, fields: {} });
+});
 
 /** The path of a source of ours. */
 async function aSource(fields: Readonly<Record<string, unknown>>): Promise<string> {

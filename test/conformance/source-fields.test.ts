@@ -107,6 +107,8 @@ itInProcess('§2.2 name of a cloud-to-cloud source is that in its config', async
 
 itInProcess.each([
   ['HTTP', 'url', /^https:\/\/\S+$/],
+  ['HTTP', 'token', /^\w{20,}$/],
+  ['HTTP', 'baseUrl', /^https:\/\/\S+$/],
   ['Cloudsyslog', 'token', /^\w{20,}$/],
 ] as const)('§2.2 a %s source shows its %s, which the service sets', async (sourceType, field, form) => {
   const stated = { sourceType, [field]: 'stated' };

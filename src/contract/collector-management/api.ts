@@ -8,7 +8,7 @@ import {
   listOfflineCollectors,
   updateCollector,
 } from './collectors.ts';
-import { createSearchJob, getSearchJob, listSearchJobResults } from './search-jobs.ts';
+import { createSearchJob, deleteSearchJob, getSearchJob, listSearchJobResults } from './search-jobs.ts';
 import { createSource, deleteSource, getSource, listSources, updateSource } from './sources.ts';
 import {
   createUpgradeTask,
@@ -42,4 +42,5 @@ export const collectorManagementApi = [
   createSearchJob,
   getSearchJob,
   listSearchJobResults,
+  deleteSearchJob,
 ] as const;

@@ -42,3 +42,14 @@ export const listSearchJobResults = defineOperation({
   errors: ['forbidden'],
   source: 'collector-api.md §4.5',
 });
+
+/** Not in the specification: the public guide has it, and the vendor's own clients end each search with it. */
+export const deleteSearchJob = defineOperation({
+  name: 'deleteSearchJob',
+  summary: 'Delete a search job',
+  route: 'DELETE /search/jobs/{searchJobId}',
+  params: searchJobId,
+  answer: { status: 200, body: anyBody },
+  errors: ['forbidden'],
+  source: 'decision 46',
+});

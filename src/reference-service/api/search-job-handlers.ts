@@ -45,5 +45,10 @@ export function makeSearchJobHandlers(callers: Callers) {
       const page = rows.slice(offset, offset + limit).map((map) => ({ map }));
       return { body: { offset, count: page.length, [params.results]: page } };
     },
+    async deleteSearchJob({ params: { searchJobId } }, request) {
+      const { account, ...followUp } = callers.of(request);
+      account.searchJobs.delete(searchJobId, followUp);
+      return { body: { id: searchJobId } };
+    },
   } satisfies Partial<OperationHandlers<typeof collectorManagementApi>>;
 }

@@ -55,6 +55,11 @@ export class SearchJobs {
     }
     return job;
   }
+
+  /** @throws RefusedRequest as `find` */
+  delete(id: string, followUp: FollowUp): void {
+    this.#jobs.delete(this.find(id, followUp).id);
+  }
 }
 
 /** The progress of a job, which gathers its rows evenly. */

@@ -1,10 +1,26 @@
-import { z } from 'zod';
 import { isSameBuild } from '../../base/build-version.ts';
-import type { Clock } from '../../base/time.ts';
+import type { Clock, EpochMs } from '../../base/time.ts';
 import { createUpgradeTask } from '../../contract/collector-management/upgrades.ts';
-import { defineOperation, type Operation } from '../../contract/operation.ts';
+import type { Operation } from '../../contract/operation.ts';
+import type { HttpRequest } from '../../http/operation-handlers.ts';
 import type { SimulatedTask } from '../fleet/upgrade-tasks.ts';
 import type { RefusedRequest } from '../scenario/refused-request.ts';
+
+/** The newest requests are kept, each with so much of its body. */
+const requestsKeptMax = 1_000;
+const bodyKeptMax = 4_000;
+
+/** A request that a client sent. */
+export interface NotedRequest {
+  /** The service's time. */
+  readonly at: EpochMs;
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  /** Empty without one. */
+  readonly body: string;
+  readonly status: number | 'cut';
+}
 
 /** The record as plain data: the response of `GET /reference/record`. */
 export type RecordSnapshot = ReturnType<ServiceRecord['snapshot']>;
@@ -18,6 +34,7 @@ export class ServiceRecord {
   #open: SimulatedTask[] = [];
   #tasksInFlightMax = 0;
   #needlessCreates = 0;
+  #newest: NotedRequest[] = [];
   readonly #createsPerCollector = new Map<number, number>();
   readonly #requests = new Map<string, number>();
   readonly #refusedCreates = new Map<string, number>();
@@ -45,8 +62,15 @@ export class ServiceRecord {
     if (operation?.name === createUpgradeTask.name) count(this.#refusedCreates, code);
   }
 
-  answered(operation: string, status: number | 'cut'): void {
-    count(this.#requests, `${operation} ${status}`);
+  answered({ operation, method, url, body }: HttpRequest, status: number | 'cut'): void {
+    count(this.#requests, `${operation?.name ?? 'unknown'} ${status}`);
+    this.#newest.push({ at: this.#clock.now(), method, url, body: body.slice(0, bodyKeptMax), status });
+    if (this.#newest.length > 2 * requestsKeptMax) this.#newest = this.#newest.slice(-requestsKeptMax);
+  }
+
+  /** The newest first. */
+  newestRequests(limit: number): readonly NotedRequest[] {
+    return this.#newest.slice(-Math.min(limit, requestsKeptMax)).reverse();
   }
 
   playedFault(fault: string): void {
@@ -96,11 +120,3 @@ export class ServiceRecord {
 function count<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
-
-/** The record over HTTP. It is not part of the Collector Management API. */
-export const readRecord = defineOperation({
-  name: 'readRecord',
-  route: 'GET /reference/record',
-  answer: { status: 200, body: z.custom<RecordSnapshot>() },
-  source: 'src/reference-service/README.md',
-});

@@ -7,7 +7,7 @@ import { listAnswer } from './collector-handlers.ts';
 import type { ServiceRecord } from './service-record.ts';
 
 /** The upgrade operations (collector-api.md §4.3). */
-export function makeUpgradeHandlers(callers: Callers, record: ServiceRecord) {
+export function makeUpgradeHandlers(callers: Callers, record: () => Pick<ServiceRecord, 'created'>) {
   return {
     async listUpgradableCollectors({ query }, request) {
       const caller = callers.of(request);
@@ -43,7 +43,7 @@ export function makeUpgradeHandlers(callers: Callers, record: ServiceRecord) {
     async createUpgradeTask({ body }, request) {
       const { world } = callers.of(request).account;
       const task = world.createTask({ collectorId: body.collectorId, toVersion: body.toVersion, by: 'api' });
-      record.created(task);
+      record().created(task);
       return { body: { id: task.id, link: { rel: 'self', href: `/v1/collectors/upgrades/${task.id}` } } };
     },
   } satisfies Partial<OperationHandlers<typeof collectorManagementApi>>;

@@ -46,6 +46,15 @@ export function createHostedCollector(
 /** Fields that can't be changed and are not transient, except `id` and `collectorType`, which have their own codes. */
 const fixedFields = ['osName', 'osVersion', 'osArch', 'cutoffRelativeTime'] as const;
 
+/** What an update clears that does not state them: clients leave out what is empty. */
+const clearedFields = {
+  description: null,
+  category: null,
+  hostName: null,
+  timeZone: null,
+  fields: {},
+} as const;
+
 /** Fields that every update must state. */
 const leastFields = ['name'];
 
@@ -56,14 +65,14 @@ const leastFields = ['name'];
 const wholeFields = [...modifiableFields, 'alive', 'collectorVersion', 'osName', 'osVersion', 'osArch'];
 
 /**
- * Updates a collector by the rules of collector-api.md §4.4. Stated fields are checked. A modifiable field that is not
- * stated stays as it is, because many clients state only the fields they manage.
+ * Updates a collector by the rules of collector-api.md §4.4. Stated fields are checked. Optional texts and fields
+ * that are not stated are cleared, unless the scenario keeps them. What else is not stated stays as it is.
  * @throws RefusedRequest with a code of collector-api.md §7.3, or one of the ETag's
  */
 export function updateCollector(
   registry: CollectorRegistry,
   collector: SimulatedCollector,
-  { stated, ifMatch, isStrict, now }: StatedUpdate,
+  { stated, ifMatch, isStrict, clearsUnstated, now }: StatedUpdate,
 ): void {
   checkIfMatch(ifMatch, collectorETag(collector));
   const { facts } = collector;
@@ -84,7 +93,9 @@ export function updateCollector(
   const name = modifiable.name ?? facts.name;
   if (name !== facts.name && registry.named(name, now) !== undefined)
     throw serviceRefusal('DuplicateResourceName');
-  registry.change(collector, { ...facts, ...modifiable, unknown: { ...facts.unknown, ...unknown } });
+  const cleared = clearsUnstated ? clearedFields : {};
+  const kept = { ...facts, ...cleared, ...modifiable };
+  registry.change(collector, { ...kept, unknown: { ...facts.unknown, ...unknown } });
 }
 
 const hourMs = 3_600_000;

@@ -54,6 +54,8 @@ export interface StatedUpdate {
   readonly stated: Stated;
   readonly ifMatch: string | undefined;
   readonly isStrict: boolean;
+  /** Whether optional fields of a collector that are not stated lose their values. */
+  readonly clearsUnstated: boolean;
   readonly now: EpochMs;
 }
 
@@ -158,22 +160,24 @@ export function readSourceStatement(
   if (typeof description === 'string' && characterCount(description) > serviceLimits.descriptionLengthMax) {
     throw serviceRefusal('CollectorDescriptionTooLong');
   }
-  const unkept = [...serviceFields, intakeFields.get(sourceType)];
+  const unkept: readonly string[] = [...serviceFields, ...(intakeFields.get(sourceType) ?? [])];
   return Object.fromEntries(Object.entries(stated).filter(([field]) => !unkept.includes(field)));
 }
 
-/** The field with the intake address, for source types that receive data. */
-const intakeFields = new Map<unknown, 'url' | 'token'>([
-  ['HTTP', 'url'],
-  ['Cloudsyslog', 'token'],
+/** The fields of the intake address, for source types that receive data. */
+const intakeFields = new Map<unknown, readonly ('url' | 'token' | 'baseUrl')[]>([
+  ['HTTP', ['url', 'token', 'baseUrl']],
+  ['Cloudsyslog', ['token']],
 ]);
+
+const intakeBaseUrl = 'https://collectors.example.com';
 
 /** The intake address of a source: set by the service, and constant for its life. */
 export function intakeOf({ id, stated }: CollectorSource): Readonly<Record<string, string>> {
-  const field = intakeFields.get(stated['sourceType']);
-  if (field === undefined) return {};
+  const fields = intakeFields.get(stated['sourceType']) ?? [];
   const token = hashHex(`intake:${id}`, 40);
-  return { [field]: field === 'url' ? `https://collectors.example.com/receiver/v1/http/${token}` : token };
+  const intake = { url: `${intakeBaseUrl}/receiver/v1/http/${token}`, token, baseUrl: intakeBaseUrl };
+  return Object.fromEntries(fields.map((field) => [field, intake[field]]));
 }
 
 /** Counts code points, so that a character outside the basic plane counts once. Absent texts have none. */

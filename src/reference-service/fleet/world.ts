@@ -36,7 +36,7 @@ export class World {
   readonly #collectors: CollectorRegistry;
   readonly #tasks: UpgradeTasks;
   readonly #drawScript: DrawScript;
-  readonly #hasStrictUpdates: boolean;
+  readonly #updates: Pick<StatedUpdate, 'isStrict' | 'clearsUnstated'>;
   readonly #events: FleetEvents;
   readonly #changed: () => void;
   #eventsDoneUntil: EpochMs;
@@ -56,7 +56,10 @@ export class World {
     const { scenario, clock, idOffset = 0, stored, drawCollector: draw } = parts;
     const { seed } = scenario.fleet;
     this.#clock = clock;
-    this.#hasStrictUpdates = scenario.strictUpdates;
+    this.#updates = {
+      isStrict: scenario.strictUpdates,
+      clearsUnstated: scenario.unstatedFields === 'clear',
+    };
     this.#changed = parts.changed ?? (() => {});
     this.startedAt = stored?.startedAt ?? clock.now();
     this.#eventsDoneUntil = stored?.eventsDoneUntil ?? this.startedAt;
@@ -228,7 +231,7 @@ export class World {
   }
 
   #toStatedUpdate(update: Update): StatedUpdate {
-    return { ...update, isStrict: this.#hasStrictUpdates, now: this.now() };
+    return { ...update, ...this.#updates, now: this.now() };
   }
 
   #belowLatest(latest: string | undefined): SimulatedCollector[] {

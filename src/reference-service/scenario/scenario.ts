@@ -145,6 +145,14 @@ export const Scenario = z.strictObject({
     .prefault({ hosts: [] }),
   /** True: an upgrade operation without `Content-Type: application/json` gets 415, even a GET. */
   strictContentType: z.boolean().default(false),
+  /** How long each request takes; null: no time. */
+  latency: z
+    .strictObject({ median: Duration, p95: Duration })
+    .refine(({ median, p95 }) => 0 < median && median < p95, 'needs 0 < median < p95')
+    .nullable()
+    .default(null),
+  /** What an update does to an optional field of a collector that it does not state: the specification is silent. */
+  unstatedFields: z.enum(['clear', 'keep']).default('clear'),
   /** True: an update must state each field that the GET shows (collector-api.md §4.4). */
   strictUpdates: z.boolean().default(false),
   /** Names of error codes: documented, or as on the wire (field-facts.md, The wire). */

@@ -1,9 +1,9 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { CutOff, HttpAnswer } from '../../http/operation-handlers.ts';
+import type { CutOff, HttpAnswer, HttpRequest } from '../../http/operation-handlers.ts';
 import type { Caller } from '../api/callers.ts';
 import type { ErrorAnswers } from '../api/error-answers.ts';
 import { serviceRefusal } from '../fleet/refusals.ts';
-import type { HttpFault } from '../scenario/happenings.ts';
+import { HttpFault } from '../scenario/happenings.ts';
 import { hashShare } from '../scenario/random.ts';
 import { RefusedRequest } from '../scenario/refused-request.ts';
 import type { Scenario } from '../scenario/scenario.ts';
@@ -36,6 +36,18 @@ export class HttpFaults {
     const fault = httpFaults[index];
     return fault && { ...fault, draw: `${draw}${index}${request}` };
   }
+}
+
+/** A client asks for a fault of this request with it, for a test of its own. */
+export const faultHeader = 'reference-fault';
+export const faultNames: readonly HttpFault['fault'][] = HttpFault.shape.fault.options;
+
+/** The fault that a request asks for; undefined: none. */
+export function askedFault({ headers, url }: HttpRequest): StruckFault | 'unknown' | undefined {
+  const asked = headers[faultHeader];
+  if (asked === undefined) return undefined;
+  const fault = HttpFault.safeParse({ fault: asked, share: 1 });
+  return fault.success ? { ...fault.data, draw: url } : 'unknown';
 }
 
 /** A fault of one request, with a text of its own for what is drawn. */

@@ -6,14 +6,16 @@ import type { Operation } from '../../contract/operation.ts';
 import type { CutOff, HttpAnswer, HttpRequest } from '../../http/operation-handlers.ts';
 import type { Account, Caller, Callers } from '../api/callers.ts';
 import type { ErrorAnswers } from '../api/error-answers.ts';
-import { readRecord, type ServiceRecord } from '../api/service-record.ts';
+import type { ServiceRecord } from '../api/service-record.ts';
+import { controlPath, openOperations } from '../control/control-api.ts';
 import { serviceRefusal } from '../fleet/refusals.ts';
 import type { AccessKey } from '../scenario/account-scenario.ts';
 import { RefusedRequest } from '../scenario/refused-request.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { type Authentication, basicCredentials, sessionCookieName } from './authentication.ts';
 import type { Deployments } from './deployments.ts';
-import { type HttpFaults, playFault } from './http-faults.ts';
+import { askedFault, faultHeader, faultNames, type HttpFaults, playFault } from './http-faults.ts';
+import { Latency } from './latency.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
 export interface RequestChecksParts {
@@ -48,20 +50,22 @@ export class RequestChecks {
   readonly #arrivals = new SlidingWindow(1_000);
   readonly #acceptedByUser = new Map<string, SlidingWindow>();
   readonly #openByKey = new Map<string, number>();
+  readonly #latency: Latency;
 
   constructor(parts: RequestChecksParts) {
     this.#parts = parts;
+    this.#latency = new Latency(parts.scenario);
   }
 
   readonly around = async (request: HttpRequest, next: Next): Promise<HttpAnswer | CutOff> => {
     const { authentication, clock, record } = this.#parts;
-    if (request.operation?.name === readRecord.name) {
-      const known = authentication.isRight(basicCredentials(request.headers.authorization));
-      return known ? next() : this.#unauthorized();
+    if (request.operation?.path.startsWith(controlPath) === true) {
+      const isKnown = () => authentication.isRight(basicCredentials(request.headers.authorization));
+      return openOperations.has(request.operation.name) || isKnown() ? next() : this.#unauthorized();
     }
     this.#noteArrival();
     const answer = await this.#pass(request, next);
-    record.answered(request.operation?.name ?? 'unknown', 'cutOff' in answer ? 'cut' : answer.status);
+    record.answered(request, 'cutOff' in answer ? 'cut' : answer.status);
     if ('cutOff' in answer) return answer;
     return { ...answer, headers: { ...answer.headers, date: new Date(clock.now()).toUTCString() } };
   };
@@ -144,7 +148,14 @@ export class RequestChecks {
       );
     }
     const { operation } = request;
-    const fault = operation === undefined ? undefined : faults.strike(operation.name, clock.now());
+    const latencyMs = this.#latency.next();
+    if (latencyMs > 0) await wait(latencyMs);
+    const asked = askedFault(request);
+    if (asked === 'unknown') {
+      const message = `the header ${faultHeader} names none of ${faultNames.join(', ')}`;
+      return errors.of(new RefusedRequest(400, 'fault.invalid', message));
+    }
+    const fault = asked ?? (operation === undefined ? undefined : faults.strike(operation.name, clock.now()));
     const permitted = () => this.#permitted(request, next);
     if (fault === undefined) return permitted();
     record.playedFault(fault.fault);

@@ -1,22 +1,22 @@
-import type { Clock, EpochMs } from '../../base/time.ts';
+import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import { type Sleep, sleepForReal } from '../../base/waiting.ts';
 import { collectorManagementApi, versionPath } from '../../contract/collector-management/api.ts';
 import { mountOperations, type OperationHandlers } from '../../http/operation-handlers.ts';
 import { startHttpServer } from '../../http/server.ts';
-import { type Account, Callers, makeAccounts } from '../api/callers.ts';
+import { Callers } from '../api/callers.ts';
 import { makeCollectorHandlers } from '../api/collector-handlers.ts';
-import { ErrorAnswers, requestFailure } from '../api/error-answers.ts';
+import { requestFailure } from '../api/error-answers.ts';
 import { makeSearchJobHandlers } from '../api/search-job-handlers.ts';
-import { readRecord, ServiceRecord } from '../api/service-record.ts';
+import type { ServiceRecord } from '../api/service-record.ts';
 import { makeSourceHandlers } from '../api/source-handlers.ts';
 import { makeUpgradeHandlers } from '../api/upgrade-handlers.ts';
+import { controlApi } from '../control/control-api.ts';
+import { makeControlHandlers } from '../control/control-handlers.ts';
 import type { World } from '../fleet/world.ts';
-import { AccessKey, mainAccountName } from '../scenario/account-scenario.ts';
+import { mainAccountName } from '../scenario/account-scenario.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { Authentication, type Credentials } from './authentication.ts';
-import { Deployments } from './deployments.ts';
-import { HttpFaults } from './http-faults.ts';
-import { RequestChecks } from './request-checks.ts';
+import type { Credentials } from './authentication.ts';
+import { makeSimulation, type Simulation, worldOf } from './simulation.ts';
 import { readStateFile, type ServiceState, StateKeeper, stateFormat } from './state-file.ts';
 
 export interface ReferenceServiceParts {
@@ -69,61 +69,63 @@ const prefixes = [versionPath, `/api${versionPath}`];
  * @throws when it can't listen on the address
  */
 export async function startReferenceService(parts: ReferenceServiceParts): Promise<ReferenceService> {
-  const { scenario, speed } = parts;
+  const { speed } = parts;
   const realClock = parts.realClock ?? parts.clock ?? steadyClock;
-  const { seed } = scenario.fleet;
-  const stored = parts.state === null ? undefined : await readStateFile(parts.state, seed);
-  const clock = parts.clock ?? makeScaledClock({ realClock, speed, ...anchorOf(stored, realClock) });
+  const stored =
+    parts.state === null ? undefined : await readStateFile(parts.state, parts.scenario.fleet.seed);
+  const running = parts.clock ?? makeScaledClock({ realClock, speed, ...anchorOf(stored, realClock) });
+  let advancedMs: DurationMs = 0;
+  const clock: Clock = { now: () => running.now() + advancedMs };
   const closing = new AbortController();
   const waitReal = parts.waitReal ?? sleepForReal;
   let keeper: StateKeeper | undefined;
-  const changed = () => keeper?.noteChange();
-  const accounts = makeAccounts({ scenario, clock, changed, stored: stored?.worlds });
-  const world = worldOf(accounts, mainAccountName);
-  const record = new ServiceRecord(clock);
-  const authentication = new Authentication({
-    keys: [...parts.credentials.map((credentials) => AccessKey.parse({ ...credentials })), ...scenario.keys],
-    limits: scenario.limits,
-    clock,
-  });
-  const errors = new ErrorAnswers(scenario);
   const callers = new Callers();
   const own = { url: '' };
-  const checks = new RequestChecks({
-    scenario,
-    clock,
-    realClock,
-    speed,
-    authentication,
-    accounts,
-    callers,
-    deployments: new Deployments(scenario, () => own.url),
-    errors,
-    record,
-    faults: new HttpFaults(scenario, world.startedAt),
-    wait: (durationMs) => waitReal(durationMs / speed, closing.signal),
-  });
+  const ofSimulation = {
+    ...{ clock, realClock, speed, callers, credentials: parts.credentials, ownUrl: () => own.url },
+    wait: (durationMs: DurationMs) => waitReal(durationMs / speed, closing.signal),
+    changed: () => keeper?.noteChange(),
+  };
+  let simulation = makeSimulation(ofSimulation, parts.scenario, stored?.worlds);
+  let storedWorlds = stored?.worlds ?? {};
+  const play = (scenario: Scenario): void => {
+    simulation = makeSimulation(ofSimulation, scenario);
+    storedWorlds = {};
+    keeper?.noteChange();
+  };
   if (parts.state !== null) {
     keeper = new StateKeeper({
       path: parts.state,
-      state: () => stateOf(accounts, { stored, seed, clock, realClock, speed }),
+      state: () => stateOf(simulation, { storedWorlds, clock, realClock, speed }),
       wait: (durationMs) => waitReal(durationMs, closing.signal),
       onFailure: parts.onStateFailure,
     });
     await keeper.write();
   }
+  const control = makeControlHandlers({
+    speed,
+    simulation: () => simulation,
+    play,
+    advance: (byMs) => {
+      advancedMs += byMs;
+    },
+  });
   const server = await startHttpServer({
     host: parts.host,
     port: parts.port,
     bodyBytesMax,
     connections: null,
     compresses: false,
-    operations: mountAll(callers, record),
-    around: checks.around,
+    operations: [
+      ...mountService(callers, () => simulation.record),
+      ...mountOperations(controlApi, { prefix: '', handlers: control }),
+    ],
+    around: (request, next) => simulation.checks.around(request, next),
     answerFailure: (failure, request) => {
       const refused = requestFailure(failure, request);
-      record.refused(request.operation, refused);
-      return errors.of(refused, failure.kind === 'wrongMethod' ? { allow: failure.allowed.join(', ') } : {});
+      simulation.record.refused(request.operation, refused);
+      const headers = failure.kind === 'wrongMethod' ? { allow: failure.allowed.join(', ') } : {};
+      return simulation.errors.of(refused, headers);
     },
   });
   own.url = server.url;
@@ -131,11 +133,15 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
     url: server.url,
     port: server.port,
     baseUrl: `${server.url}/api`,
-    record,
-    world,
-    worldOf: (account) => worldOf(accounts, account),
+    get record() {
+      return simulation.record;
+    },
+    get world() {
+      return worldOf(simulation, mainAccountName);
+    },
+    worldOf: (account) => worldOf(simulation, account),
     clock,
-    forgetSessions: () => authentication.forgetSessions(),
+    forgetSessions: () => simulation.authentication.forgetSessions(),
     close: async () => {
       closing.abort();
       await server.close();
@@ -144,18 +150,14 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
   };
 }
 
-function mountAll(callers: Callers, record: ServiceRecord) {
+function mountService(callers: Callers, record: () => ServiceRecord) {
   const handlers: OperationHandlers<typeof collectorManagementApi> = {
     ...makeCollectorHandlers(callers),
     ...makeSourceHandlers(callers),
     ...makeUpgradeHandlers(callers, record),
     ...makeSearchJobHandlers(callers),
   };
-  const ofRecord = { readRecord: async () => ({ body: record.snapshot() }) };
-  return [
-    ...prefixes.flatMap((prefix) => mountOperations(collectorManagementApi, { prefix, handlers })),
-    ...mountOperations([readRecord], { prefix: '', handlers: ofRecord }),
-  ];
+  return prefixes.flatMap((prefix) => mountOperations(collectorManagementApi, { prefix, handlers }));
 }
 
 /** The service's time continues as if it had never stopped. */
@@ -166,30 +168,24 @@ function anchorOf(stored: ServiceState | undefined, realClock: Clock): { anchor?
 }
 
 function stateOf(
-  accounts: ReadonlyMap<string, Account>,
+  { accounts, scenario }: Simulation,
   parts: {
-    readonly stored: ServiceState | undefined;
-    readonly seed: string;
+    /** Of an earlier run. */
+    readonly storedWorlds: ServiceState['worlds'];
     readonly clock: Clock;
     readonly realClock: Clock;
     readonly speed: number;
   },
 ): ServiceState {
-  const { stored, seed, clock, realClock, speed } = parts;
+  const { storedWorlds, clock, realClock, speed } = parts;
   const worlds = [...accounts].map(([name, { world }]) => [name, world.stored()] as const);
   return {
     ...stateFormat,
-    seed,
+    seed: scenario.fleet.seed,
     savedAt: { serviceMs: clock.now(), realMs: realClock.now(), speed },
     // An account that this scenario leaves out may be in a later one.
-    worlds: { ...stored?.worlds, ...Object.fromEntries(worlds) },
+    worlds: { ...storedWorlds, ...Object.fromEntries(worlds) },
   };
-}
-
-function worldOf(accounts: ReadonlyMap<string, Account>, name: string): World {
-  const account = accounts.get(name);
-  if (account === undefined) throw new Error(`the scenario has no account "${name}"`);
-  return account.world;
 }
 
 /** Monotonic with sub-millisecond resolution, for rates over one second. */

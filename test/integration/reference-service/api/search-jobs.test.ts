@@ -21,5 +21,7 @@ describe('§4.5 search jobs of the reference service', () => {
     expect((await get('/messages')).messages).toHaveLength(100);
     expect((await get('/messages?offset=200&limit=100')).messages).toHaveLength(50);
     expect(await get('/messages?limit=0')).toMatchObject({ status: 400 });
+    expect((await send(path, { method: 'DELETE', headers: { cookie } })).status).toBe(200);
+    expect(await get()).toMatchObject({ status: 404, code: 'jobid.invalid' });
   });
 });

@@ -5,6 +5,7 @@ import {
   aStatusClock,
   openReferenceService,
   type ReferenceSetup,
+  refusalWith,
 } from '../../../support/reference-client.ts';
 
 const minuteMs = 60_000;
@@ -175,6 +176,49 @@ describe('HTTP faults', () => {
     const first = await run();
     expect(new Set(first)).toEqual(new Set([200, 500]));
     expect(await run()).toEqual(first);
+  });
+});
+
+describe('a fault that a request asks for', () => {
+  it('strikes it and no other', async () => {
+    const setup = await aService();
+    const [collectorId] = await upgradableIds(setup);
+    const headers = { 'reference-fault': '500AfterWork', 'content-type': 'application/json' };
+    const body = JSON.stringify({ collectorId });
+    const answer = await setup.send('/v1/collectors/upgrades', { method: 'POST', headers, body });
+    expect(answer.status).toBe(500);
+    expect(setup.service.world.isInUpgrade(collectorId)).toBe(true);
+    expect((await setup.send('/v1/collectors')).status).toBe(200);
+    expect(setup.service.record.snapshot().faults).toEqual({ '500AfterWork': 1 });
+  });
+
+  it('is refused where there is none of that name', async () => {
+    const { send } = await aService();
+    const answer = await send('/v1/collectors', { headers: { 'reference-fault': '502' } });
+    expect(answer).toMatchObject(refusalWith(400, 'fault.invalid'));
+    expect(answer.body.message).toContain('502html');
+  });
+});
+
+describe('latency', () => {
+  const waitsWith = async (latency: ScenarioInput['latency'], speed = 1) => {
+    const waits: number[] = [];
+    const waitReal = async (durationMs: number) => void waits.push(durationMs);
+    const { send } = await aService({ latency }, { waitReal, speed });
+    for (let sent = 0; sent < 99; sent += 1) await send('/v1/collectors?limit=1');
+    return waits.toSorted((a, b) => a - b);
+  };
+
+  it('is drawn for each request around its median, in the time of the service', async () => {
+    const waits = await waitsWith({ median: '200ms', p95: '1s' });
+    expect(waits[49]).toBeGreaterThan(120);
+    expect(waits[49]).toBeLessThan(330);
+    expect(waits.at(-1)).toBeGreaterThan(600);
+    expect(await waitsWith({ median: '200ms', p95: '1s' }, 10)).toEqual(waits.map((waitMs) => waitMs / 10));
+  });
+
+  it('is nothing unless the scenario has it', async () => {
+    expect(await waitsWith(null)).toEqual([]);
   });
 });
 

@@ -15,7 +15,7 @@ function isServed(method: string, headers: HttpRequest['headers']): boolean {
       url: '/api/v1/rollouts/r/pause',
       headers: { host, ...headers },
     },
-    ...{ remoteAddress: '127.0.0.1', httpVersion: '1.1', hasBody: false, operation: undefined },
+    ...{ remoteAddress: '127.0.0.1', httpVersion: '1.1', hasBody: false, body: '', operation: undefined },
   });
   return 'caller' in answer;
 }
