@@ -102,14 +102,10 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
     });
     await keeper.write();
   }
-  const control = makeControlHandlers({
-    speed,
-    simulation: () => simulation,
-    play,
-    advance: (byMs) => {
-      advancedMs += byMs;
-    },
-  });
+  const advance = (byMs: DurationMs): void => {
+    advancedMs += byMs;
+  };
+  const control = makeControlHandlers({ speed, simulation: () => simulation, play, advance });
   const server = await startHttpServer({
     host: parts.host,
     port: parts.port,

@@ -44,18 +44,20 @@ function unknownReasonOf(
 }
 
 /**
- * When each wave that has not passed is expected to begin and to end, by index; shorter where that depends on an approval,
+ * When each wave is expected to begin and to end, by index; null: it has passed. Shorter where that depends on an approval,
  * and empty while the end is unknown.
  */
 export function expectedWavesOf(
   view: AssessedView,
   now: EpochMs,
   api: ApiBudgetStatus,
-): ReadonlyArray<{ readonly from: EpochMs; readonly to: EpochMs }> {
+): ReadonlyArray<{ readonly from: EpochMs; readonly to: EpochMs } | null> {
   if (view.rollout.endedAt !== null || unknownReasonOf(view, api) !== undefined) return [];
   const { from, remainders, estimate } = estimatorOf(view, now, api);
   const { waveEnds } = estimate(remainders.slice(0, nextApprovalOf(view)?.wave), from);
-  return waveEnds.map((to, wave) => ({ from: waveEnds[wave - 1] ?? from, to }));
+  return waveEnds.map((to, wave) =>
+    view.rollout.waves[wave]?.state === 'passed' ? null : { from: waveEnds[wave - 1] ?? from, to },
+  );
 }
 
 /** How to estimate the remaining waves, from the first instant at which something can start or end. */

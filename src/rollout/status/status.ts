@@ -42,10 +42,10 @@ export function describeRollout(
   const { id, kind, state, startedBy, createdAt, endedAt, plan, hold, rollback } = rollout;
   const { waves: covered, total, uncovered } = coverage(view.groups);
   const expected = expectedWavesOf(view, now, api);
-  const waves = view.assessed.map((each) => ({
-    ...describeWave(view, each, covered[each.index] ?? 0, now),
-    expected: each.wave.state === 'passed' ? null : (expected[each.index] ?? null),
-  }));
+  const waves = view.assessed.map((each) => {
+    const { index } = each;
+    return describeWave(view, each, { strata: covered[index] ?? 0, expected: expected[index] ?? null, now });
+  });
   const facts = {
     ...{ kind, state, endedAt },
     account: view.account?.kind ?? 'own',
@@ -107,9 +107,8 @@ function reasonNow(view: AssessedView): RolloutReason {
 function describeWave(
   view: AssessedView,
   each: AssessedWave,
-  strata: number,
-  now: EpochMs,
-): Omit<WaveStatus, 'expected'> {
+  { strata, expected, now }: Pick<WaveStatus, 'strata' | 'expected'> & { readonly now: EpochMs },
+): WaveStatus {
   const { wave, rule, summary, assessment } = each;
   const waits = waveWaits(view, each);
   const { name, joined, state, openedAt, passedAt } = wave;
@@ -123,7 +122,7 @@ function describeWave(
     }),
     openedAt,
     soakEndsAt: soakEndsAtOf(each),
-    passedAt,
+    ...{ passedAt, expected },
     waits: waits === null ? null : waveWaitsText(waits),
   };
 }
