@@ -42,10 +42,7 @@ export function describeRollout(
   const { id, kind, state, startedBy, createdAt, endedAt, plan, hold, rollback } = rollout;
   const { waves: covered, total, uncovered } = coverage(view.groups);
   const expected = expectedWavesOf(view, now, api);
-  const waves = view.assessed.map((each) => {
-    const { index } = each;
-    return describeWave(view, each, { strata: covered[index] ?? 0, expected: expected[index] ?? null, now });
-  });
+  const waves = view.assessed.map((each) => describeWave(view, each, { covered, expected, now }));
   const facts = {
     ...{ kind, state, endedAt },
     account: view.account?.kind ?? 'own',
@@ -103,26 +100,37 @@ function reasonNow(view: AssessedView): RolloutReason {
   return { ...reason, failures: failuresOf(view, wave), ...shared };
 }
 
-/** @param strata number of strata with members in the wave */
+/** @param of by wave: the number of strata with members, and when it is expected */
 function describeWave(
   view: AssessedView,
   each: AssessedWave,
-  { strata, expected, now }: Pick<WaveStatus, 'strata' | 'expected'> & { readonly now: EpochMs },
+  of: {
+    readonly covered: readonly number[];
+    readonly expected: ReturnType<typeof expectedWavesOf>;
+    readonly now: EpochMs;
+  },
 ): WaveStatus {
   const { wave, rule, summary, assessment } = each;
   const waits = waveWaits(view, each);
   const { name, joined, state, openedAt, passedAt } = wave;
   const { failures, failuresAllowed, acknowledged, lost, setAside } = assessment;
   return {
-    ...{ name, size: wave.size + joined, joined, strata, state, counts: summary.counts },
+    ...{
+      name,
+      size: wave.size + joined,
+      joined,
+      strata: of.covered[each.index] ?? 0,
+      state,
+      counts: summary.counts,
+    },
     ...{ failures, failuresAllowed, lost, acknowledged, setAside },
     gates: rule.gates.flatMap((gate, index) => {
       const answers = wave.gates[index];
-      return answers === undefined ? [] : [describeGate(gate, answers, now)];
+      return answers === undefined ? [] : [describeGate(gate, answers, of.now)];
     }),
     openedAt,
     soakEndsAt: soakEndsAtOf(each),
-    ...{ passedAt, expected },
+    ...{ passedAt, expected: of.expected[each.index] ?? null },
     waits: waits === null ? null : waveWaitsText(waits),
   };
 }
