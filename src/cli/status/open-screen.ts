@@ -4,7 +4,7 @@ import type { DurationMs } from '../../base/time.ts';
 import { sleepForReal } from '../../base/waiting.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { screenLines, splitRowsMin } from './screen-lines.ts';
+import { isSplit, screenLines } from './screen-lines.ts';
 import {
   emptyScreen,
   type Key,
@@ -89,7 +89,7 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
       const read = await settle(actions.list({ kind: 'list', status: open, words }));
       if (!('value' in read)) change({ ...state, trouble: read.message });
       else if (isListed(open, words)) change({ ...state, collectors: read.value });
-    } else if (chosen !== undefined && stdout.rows >= splitRowsMin) {
+    } else if (chosen !== undefined && isSplit(state, stdout.rows)) {
       const read = await settle(actions.events(chosen));
       change({ ...state, ...('value' in read ? { events: read.value } : { trouble: read.message }) });
     }

@@ -200,7 +200,34 @@ describe('the live screen', () => {
     expect(lines[37]).toMatch(/ {2}wave\.opened {2}wave shore-\d+/);
     expect(linesIn({ ...night, events }, 120, 60)).not.toContain('last events');
     expect(linesIn(press(below, 'enter').state, 120, 40)).not.toContain('last events');
-    expect(linesIn(below, 80, 24)).not.toContain('last events');
+    expect(linesIn(press(below, 'enter').state, 80, 24)).not.toContain('last events');
+  });
+
+  it('fills a small screen: the rollout at the cursor, what needs a person in full, and plain steps last', () => {
+    const reason = 'the disk of the collector is full, and its log cannot be written any more';
+    const events = Array.from({ length: 100 }, (_, at) =>
+      at % 40 === 30
+        ? aRolloutEvent({ rollout: 'edge-1', event: 'upgrade.failed', collectorId: at, reason })
+        : aRolloutEvent({ rollout: 'edge-1', event: at % 2 ? 'upgrade.queued' : 'upgrade.succeeded' }),
+    );
+    const rows = [row('web'), row('edge')];
+    const state = { ...withReading(emptyScreen, { rows, notes: [], seenAt: startedAt }), cursor: 1, events };
+    const lines = linesIn(state, 80, 24);
+    expect(lines).toHaveLength(24);
+    expect(lines.slice(0, -2)).not.toContain('');
+    expect(lines.filter((line) => line.includes('upgrade.failed'))).toHaveLength(2);
+    expect(wordsOf(lines)).toContain(reason);
+    expect(wordsOf(lines)).toContain('upgrade.succeeded');
+    expect(wordsOf(lines)).not.toContain('upgrade.queued');
+    const few = linesIn({ ...state, events: events.filter((_, at) => at < 4) }, 80, 24);
+    expect(few.filter((line) => line.includes('upgrade.queued'))).toHaveLength(2);
+  });
+
+  it('cuts no list of an open rollout for collectors that are not there', () => {
+    const waves = Array.from({ length: 30 }, (_, at) => aWaveStatus({ name: `wave ${at}` }));
+    const one = withReading(emptyScreen, { rows: [row('web', { waves })], notes: [], seenAt: startedAt });
+    const lines = linesIn(one, 80, 24).slice(0, -2);
+    expect(lines.filter((line) => line === '')).toHaveLength(1);
   });
 
   it('keeps the policies above the open rollout and its collectors', () => {
