@@ -2,6 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
+import { questionOf } from '../rollouts/confirm-verb.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { renderOverview } from '../rollouts/render-overview.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
@@ -40,7 +41,7 @@ function roomOf(rows: number): number {
 
 /** Whether a rollout is shown below the policies. A small screen has room for that only while none is open. */
 export function isSplit(state: ScreenState, rows: number): boolean {
-  if (state.rows.length < 2) return false;
+  if (state.rows.length < 2 || state.typing?.what === 'verb') return false;
   const isShort = state.rows.length + state.notes.length <= Math.floor(roomOf(rows) * policiesShare);
   return rows >= splitRowsMin || (isShort && openOne(state) === undefined);
 }
@@ -49,7 +50,9 @@ type Draw = (state: ScreenState, now: EpochMs, size: ScreenSize, paint: Paint) =
 
 /** The story, the open rollout, or the policies. */
 const bodyLines: Draw = (state, now, { columns, rows }, { paint }) => {
-  const { story, seenAt, notes } = state;
+  const { story, seenAt, notes, typing } = state;
+  if (typing?.what === 'verb')
+    return fitLines('', [questionOf(typing.status, typing.asked, now)], { width: columns, labelColumns: 1 });
   if (story !== undefined) return storyLines(story, { columns, rows });
   const status = openOne(state);
   if (status !== undefined) return openLines(state, status, now, { columns, rows }, { paint });
@@ -157,16 +160,23 @@ function footLines(state: ScreenState, now: EpochMs, columns: number, { paint }:
         ? ''
         : toPrintable(message);
   if (typing !== undefined) {
-    const what = typing.what === 'search' ? 'search' : `pause ${toPrintable(status?.id ?? '')}, reason`;
-    return [first, `${paint('bold', `${what}:`)} ${toPrintable(typing.text)}█  enter, or esc`];
+    const what = typing.what === 'search' ? 'search' : `${typing.asked.verb} ${typing.status.id}, reason`;
+    return [first, `${paint('bold', `${toPrintable(what)}:`)} ${toPrintable(typing.text)}█  enter, or esc`];
   }
   const keys =
     state.story !== undefined
       ? 'up/down scroll   esc back   q quit'
       : status === undefined
-        ? 'up/down   enter open   / search   p pause   ? keys   q quit'
-        : `enter story   / search   p pause${state.rows.length > 1 ? '   esc back' : ''}   ? keys   q quit`;
+        ? `up/down   enter open   / search   ${verbKey(rolloutAtCursor(state))}   ? keys   q quit`
+        : `enter story   / search   ${verbKey(status)}${state.rows.length > 1 ? '   esc back' : ''}   ? keys   q quit`;
   const age = seenAt === undefined ? '' : `updated ${Math.max(0, Math.round((now - seenAt) / 1_000))} s ago`;
   const gap = ' '.repeat(Math.max(2, columns - keys.length - age.length - 1));
   return [first, paint('dim', `${keys}${gap}${age}`)];
+}
+
+/** The key of the verb that the rollout needs; `p` while it needs none. */
+function verbKey(status: RolloutStatus | undefined): string {
+  if (status?.headline.needsPerson !== true) return 'p pause';
+  if (status.verbs.includes('approve')) return 'a approve';
+  return status.verbs.includes('resume') ? 'r resume' : 'p pause';
 }
