@@ -4,6 +4,7 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
+import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { showInstant } from '../shell/show-instant.ts';
 import { type Fit, fitLines, type Part } from './fit-lines.ts';
 import { outageText, windowText } from './waiting-text.ts';
@@ -45,6 +46,13 @@ function driftParts({ drift, state }: RolloutStatus): readonly Line[] {
   return [['drift', `since plan ${drift.from}: ${drift.words}`]];
 }
 
+/** The verb that continues a rollout once its build is released. */
+const afterRelease: Partial<Record<RolloutState, RolloutVerb>> = {
+  held: 'resume',
+  paused: 'resume',
+  awaitingApproval: 'approve',
+};
+
 function heldParts(status: RolloutStatus): readonly Line[] {
   const { buildHold, strata, endedAt, state } = status;
   const lines: Line[] = [];
@@ -53,7 +61,8 @@ function heldParts(status: RolloutStatus): readonly Line[] {
     // The line above has the reason of the rollout's hold, `upwave holds` that of the build's hold.
     const why = state === 'held' ? '' : `: ${reason}`;
     const words = `build ${build} is held${why} (by ${by})`;
-    const then = state === 'held' ? `, then ${commandFor(status, 'resume')}` : '';
+    const verb = afterRelease[state];
+    const then = verb === undefined ? '' : `, then ${commandFor(status, verb)}`;
     lines.push(['held', `${words}; upwave release ${quoteArgument(build)}${then}`]);
   }
   if (strata.held.length > heldShownMax) return [...lines, heldTogether(status)];

@@ -122,6 +122,12 @@ plan    7f3a by schedule   3 left out   from 19.441-2`);
       { ...held, buildHold },
       'build 19.536-4 is held (by daemon); upwave release 19.536-4, then upwave resume production --hold 17',
     ],
+    [
+      'held',
+      { state: 'awaitingApproval', buildHold },
+      'build 19.536-4 is held: it tripped a canary (by daemon); upwave release 19.536-4, then upwave approve production --plan 7f3a',
+    ],
+    ['do', { state: 'awaitingApproval', buildHold, verbs: ['abort'] }, 'upwave release 19.536-4   | abort'],
     ['held', { ...over, strata: strataHolding(done) }, 'stratum Linux: 3 of 4 failed'],
     [
       'held',
