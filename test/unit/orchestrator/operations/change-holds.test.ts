@@ -117,6 +117,11 @@ describe('hold of a collector', () => {
     expect(collectors).toEqual([{ collectorId: 100, name: 'svr-12', ...by, at: t }]);
     const parts = { ...house.parts, store: makeMemoryRolloutStore() };
     expect(await releaseSubjects(parts, { subject: 'svr-12', ...by })).toMatchObject({ kind: 'done' });
+    const audit = await house.parts.register.readAudit(2);
+    expect(audit.map(({ event, subject }) => `${event} ${subject}`)).toEqual([
+      'collector.released 100 svr-12',
+      'collector.held 100 svr-12',
+    ]);
   });
 });
 
