@@ -11,6 +11,8 @@ import { outageText, windowText } from './waiting-text.ts';
 
 // A build that is bad for an operating system holds one stratum for each version of that system.
 const heldShownMax = 1;
+// One command releases as many. More would fill the screen.
+const releasedMax = 3;
 
 /** Why a rollout is in its state, what is held, and what it waits for. */
 export function whyLines(status: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
@@ -85,7 +87,10 @@ function heldTogether({ strata: { held }, endedAt }: RolloutStatus): Line {
   const wait = endedAt !== null ? '' : `, ${counted(waiting, 'collector waits', 'collectors wait')}`;
   const such = first === undefined ? '' : `${first.label} (${first.reason})`;
   const words = `${held.length} strata${wait}: ${such} and ${held.length - 1} more`;
-  return ['held', `${words}; list them: upwave holds`];
+  const isOver = endedAt !== null || held.length > releasedMax;
+  const labels = isOver ? [] : held.map(({ label }) => quoteArgument(label));
+  const release = isOver ? '' : `; upwave release ${labels.join(' ')}`;
+  return ['held', `${words}${release}; list them: upwave holds`];
 }
 
 function rollbackParts(status: RolloutStatus): readonly Line[] {
