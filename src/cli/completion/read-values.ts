@@ -41,6 +41,10 @@ const readers: Readonly<Record<ValueKind, Reader>> = {
   waves: async (client, { rollout }) =>
     offersOf((await meantBy(client, rollout)).flatMap(({ waves }) => waves.map(({ name }) => name))),
   builds: async (client) => offersOf((await client.listRollouts()).flatMap(buildsOf)),
+  holdNumbers: async (client, { rollout }) =>
+    (await meantBy(client, rollout)).flatMap((status) =>
+      status.hold === null ? [] : [{ name: String(status.hold), help: headlineText(status) }],
+    ),
   collectors: (client, { typed }) => readCollectors(client, typed),
   holdable: async (client, { typed }) => {
     const rollouts = await client.listRollouts();

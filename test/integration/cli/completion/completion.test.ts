@@ -24,7 +24,7 @@ async function setUp() {
   const operations = makeFakeOperations({
     upgrades: planned,
     rollouts: [
-      aRolloutStatus({ waves: [aWaveStatus({ name: 'canary' }), aWaveStatus({ name: 'rest' })] }),
+      aRolloutStatus({ hold: 17, waves: [aWaveStatus({ name: 'canary' }), aWaveStatus({ name: 'rest' })] }),
       aRolloutStatus({
         ...{ id: 'edge-20260302-1', policy: 'edge', waves: [aWaveStatus({ name: 'shore' })] },
         ...{ state: 'succeeded', endedAt: startedAt, targetBuild: '19.600-1', fromBuilds: ['19.500-1'] },
@@ -66,6 +66,9 @@ it.each([
   ['upgrades edge --wave .', ['shore']],
   ['approve production-20260302-1 --wave .', ['canary', 'rest']],
   ['upgrades production --stratum .', [label]],
+  ['resume --hold .', ['17']],
+  ['resume production --hold = 1', ['17']],
+  ['resume edge --hold .', []],
   ['rehearse --build .', builds],
   ['hold .', [...builds, label]],
   ['hold web-7 .', [...builds, label]],
