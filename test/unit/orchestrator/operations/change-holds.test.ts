@@ -203,6 +203,28 @@ describe('a group of collectors by what they share', () => {
     expect((await house.now()).strata.held).toEqual([]);
   });
 
+  it.each([
+    ['osName=linux', ['osName=Linux']],
+    ['osName=Windows', ['osName=Windows*', 'osName=Windows 2019']],
+    ['osName=Linux and osArch=amd46', ['osName=Linux and osArch=amd64', 'osName=Linux and osArch=arm64']],
+    ['osName=Windows 2020 and osArch=arm64', []],
+  ])('%s, which no collector has, names only groups that exist, the nearest first', async (text, nearest) => {
+    const collectors = [
+      aCollector({ id: 100, osName: 'Linux', osArch: 'amd64' }),
+      aCollector({ id: 101, osName: 'Windows 2019', osArch: 'amd64' }),
+      aCollector({ id: 102, osName: 'Windows Server 2022', osArch: 'amd64' }),
+      aCollector({ id: 103, osName: 'Linux', osArch: 'arm64' }),
+    ];
+    const attributes = runAtOnce(tabulateAttributes(collectors));
+    await house.store.freeze({ rollout: aRollout(), upgrades: [], groups, events: [], attributes });
+    const result = await holdOf(text);
+    expect(result).toMatchObject({ kind: 'done', note: { kind: 'groupEmpty', nearest } });
+    const note = 'note' in result && result.note !== undefined ? holdNoteText(result.note) : '';
+    expect(note).toContain(
+      nearest.length > 0 ? `did you mean "${nearest.join('", "')}"? no collector` : 'no collector',
+    );
+  });
+
   it('is held as the stratum that it became in a rollout, where it was held and released before (P4)', async () => {
     const moved = someGroups({
       strata: ['Linux / amd64', label].map((each) => ({ label: each, sizes: [5] })),
