@@ -1,5 +1,9 @@
 import type { Readiness } from '../admin-api/handlers/readiness.ts';
+import type { DurationMs } from '../base/time.ts';
+import { waitAtMost } from '../base/waiting.ts';
 import type { SharedState } from '../observability/shared-state-gauges.ts';
+import { isRedisOutage } from '../redis/connection/redis-errors.ts';
+import { healthText } from '../rollout/messages/daemon-health.ts';
 import { outageLeftMs } from '../rollout/status/api-budget-status.ts';
 import type { DaemonContext } from './daemon-context.ts';
 import type { DaemonOperations } from './daemon-operations.ts';
@@ -77,20 +81,43 @@ export async function readReadiness(
   { access, reports, shared: { accounts, configs } }: Engine,
   { reloadStatus }: DaemonOperations,
 ): Promise<Readiness> {
-  const redisNow = redisReadiness(redis);
+  const connected = redisReadiness(redis);
   const receivers = live.receivers();
-  if (redisNow.ok) await accounts.forgetEnded();
+  const readStored = async () => {
+    await accounts.forgetEnded();
+    const service = await serviceReadiness(access, handlerPorts.readApiBudgetStatus);
+    if (receivers.length === 0) return { service };
+    return { service, notifications: await notificationReadiness(handlerPorts.outbox, receivers) };
+  };
+  const stored = connected.ok ? await askRedis(readStored()) : undefined;
+  const since = redis.noteSilence(connected.ok && stored === undefined);
+  const { service = await serviceReadiness(access, null), ...notifications } = stored ?? {};
   return {
-    redis: redisNow,
+    redis:
+      since === undefined
+        ? connected
+        : { ok: false, kind: 'silent', since, reason: healthText.redisSilent(redis.place) },
     clock: clockReadiness(clockWatch),
-    service: await serviceReadiness(access, redisNow.ok ? handlerPorts.readApiBudgetStatus : null),
+    service,
     account: accountReadiness(accounts),
     config: configReadiness(configs, reloadStatus()),
     records: recordReadiness(broken),
-    ...(receivers.length > 0 &&
-      redisNow.ok && { notifications: await notificationReadiness(handlerPorts.outbox, receivers) }),
+    ...notifications,
     ...(config.report !== undefined && {
       reports: reportReadiness(config.report, reports?.problem() ?? null),
     }),
   };
+}
+
+// Less than a prober waits for all checks.
+const redisAnswersWithinMs: DurationMs = 1_500;
+
+/** @returns undefined when Redis gives no answer in time */
+async function askRedis<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await waitAtMost(redisAnswersWithinMs, reading);
+  } catch (error) {
+    if (isRedisOutage(error)) return undefined;
+    throw error;
+  }
 }

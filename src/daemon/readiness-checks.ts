@@ -85,24 +85,27 @@ export function reportReadiness(
 }
 
 /** Checks whether Redis is reachable, accepts writes and allows upwave's commands. */
-export function redisReadiness(redis: RedisConnections): ReadinessCheck {
+export function redisReadiness(
+  redis: Pick<RedisConnections, 'place' | 'writes' | 'rights' | 'faults' | 'since' | 'unreachable'> & {
+    readonly worker: Pick<RedisConnections['worker'], 'isReady'>;
+  },
+): ReadinessCheck {
   const { place } = redis;
+  const notReady = (kind: keyof typeof redis.since, reason: string): ReadinessCheck => {
+    const since = redis.since[kind];
+    return { ok: false, kind, ...(since !== undefined && { since }), reason };
+  };
   const refusal = redis.writes.refusal();
-  if (refusal !== null)
-    return {
-      ok: false,
-      kind: 'unwritable',
-      reason: healthText.redisUnwritable(place, refusal),
-    };
+  if (refusal !== null) return notReady('unwritable', healthText.redisUnwritable(place, refusal));
   if (!redis.worker.isReady()) {
     const lost = redis.unreachable();
     const reason = healthText.redisAway(place, lost?.reason);
     return { ok: false, kind: 'away', ...(lost !== undefined && { since: lost.since }), reason };
   }
   const refused = redis.rights.refused();
-  if (refused.length > 0) return { ok: false, kind: 'forbidden', reason: forbiddenText(place, refused) };
+  if (refused.length > 0) return notReady('forbidden', forbiddenText(place, refused));
   const fault = redis.faults.reason();
-  if (fault !== null) return { ok: false, kind: 'fault', reason: healthText.redisFault(place, fault) };
+  if (fault !== null) return notReady('fault', healthText.redisFault(place, fault));
   return { ok: true, kind: 'connected', reason: healthText.redisWell };
 }
 

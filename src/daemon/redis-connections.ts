@@ -2,12 +2,17 @@ import type { Clock, EpochMs } from '../base/time.ts';
 import type { RedisConfig as ConfiguredRedis } from '../config/config.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { StoreJoin } from '../orchestrator/recovery/kept-writes.ts';
-import { makeRedisConnection } from '../redis/connection/connection.ts';
+import { makeRedisConnection, type RedisConnection } from '../redis/connection/connection.ts';
 import { makeRedisFaults, type RedisFaults } from '../redis/connection/faults.ts';
 import { describeRedis, type RedisConfig } from '../redis/connection/redis-config.ts';
 import { describeMissingRights, grantOf } from '../redis/connection/rights.ts';
 import { makeRightsWatch, type RightsWatch } from '../redis/connection/rights-watch.ts';
 import { makeWriteWatch } from '../redis/connection/write-watch.ts';
+
+interface Parts {
+  readonly sink: EventSink;
+  readonly clock: Clock;
+}
 
 export type RedisConnections = ReturnType<typeof makeRedisConnections>;
 
@@ -15,10 +20,7 @@ export type RedisConnections = ReturnType<typeof makeRedisConnections>;
  * Opens the Redis connections of a daemon, one for each kind of use. An unreachable Redis is no error: it is reported
  * once, and again when Redis is back.
  */
-export function makeRedisConnections(
-  config: RedisConfig,
-  { sink, clock }: { readonly sink: EventSink; readonly clock: Clock },
-) {
+export function makeRedisConnections(config: RedisConfig, { sink, clock }: Parts) {
   const place = describeRedis(config);
   const onTransient = (error: Error) => {
     writes.learn(error);
@@ -27,6 +29,7 @@ export function makeRedisConnections(
     rights.learn(error);
   };
   const reach = trackReachability(place, { sink, clock });
+  let silentSince: EpochMs | undefined;
   const worker = makeRedisConnection(config, 'worker', {
     onReachable: () => {
       reach.onReachable();
@@ -43,24 +46,7 @@ export function makeRedisConnections(
   const handler = makeRedisConnection(config, 'handler', { onRightsRefused });
   const subscriber = makeRedisConnection(config, 'worker', { onRightsRefused });
   const queue = makeRedisConnection(config, 'worker', { onTransient, onRightsRefused });
-  const { commands } = worker;
-  const { keyPrefix } = config;
-  const writes = makeWriteWatch({
-    commands,
-    keyPrefix,
-    onRefused: (reason) => sink.note({ event: 'redis.unwritable', reason: `${place}: ${reason}` }),
-    onAccepted: () => sink.note({ event: 'redis.writable', reason: place }),
-  });
-  const rights = makeRightsWatch({
-    commands,
-    subscriber,
-    keyPrefix,
-    isCluster: 'cluster' in config,
-    onRefused: (refused) =>
-      sink.note({ event: 'redis.forbidden', rights: refused, reason: forbiddenText(place, refused) }),
-    onGranted: () => sink.note({ event: 'redis.allowed', reason: place }),
-    onMissing: (missing) => sink.note({ event: 'redis.risk', reason: describeMissingRights(missing) }),
-  });
+  const { writes, rights, faults, since } = makeWatches(config, { worker, subscriber, sink, clock });
   return {
     /** For the loops: commands wait until Redis is back. */
     worker,
@@ -75,7 +61,14 @@ export function makeRedisConnections(
     /** The rights that Redis refuses to upwave's user. */
     rights,
     /** Other failures of a reachable Redis. Every failed command is passed to it. */
-    faults: makeFaults(place, { sink, rights }),
+    faults,
+    /** When each current refusal or failure began. */
+    since,
+    /** Remembers whether Redis leaves this daemon without an answer, although it is connected. @returns since when */
+    noteSilence: (isSilent: boolean): EpochMs | undefined => {
+      silentSince = isSilent ? (silentSince ?? clock.now()) : undefined;
+      return silentSince;
+    },
     /**
      * Learns from an error whether Redis refuses writes or rights. @returns true for such an error, which is reported
      * then
@@ -102,6 +95,48 @@ export function makeRedisConnections(
 // A Redis that never answered is missing or wrong in the config. One that did comes back by itself.
 const firstSteps =
   '. Start Redis, or correct the settings under `redis`; the daemon continues when Redis answers';
+
+/** By what a reachable Redis does. */
+type RefusedSince = Partial<Record<'unwritable' | 'forbidden' | 'fault', EpochMs | undefined>>;
+
+/** Watches what a reachable Redis refuses, and reports changes. */
+function makeWatches(
+  config: RedisConfig,
+  parts: Parts & Readonly<Record<'worker' | 'subscriber', RedisConnection>>,
+) {
+  const { sink, clock, subscriber } = parts;
+  const { commands } = parts.worker;
+  const place = describeRedis(config);
+  const { keyPrefix } = config;
+  const since: RefusedSince = {};
+  const writes = makeWriteWatch({
+    commands,
+    keyPrefix,
+    onRefused: (reason) => {
+      since.unwritable = clock.now();
+      sink.note({ event: 'redis.unwritable', reason: `${place}: ${reason}` });
+    },
+    onAccepted: () => sink.note({ event: 'redis.writable', reason: place }),
+  });
+  const rights = makeRightsWatch({
+    commands,
+    subscriber,
+    keyPrefix,
+    isCluster: 'cluster' in config,
+    onRefused: (refused) => {
+      // Called again when Redis refuses other rights.
+      since.forbidden ??= clock.now();
+      sink.note({ event: 'redis.forbidden', rights: refused, reason: forbiddenText(place, refused) });
+    },
+    onGranted: () => {
+      since.forbidden = undefined;
+      sink.note({ event: 'redis.allowed', reason: place });
+    },
+    onMissing: (missing) => sink.note({ event: 'redis.risk', reason: describeMissingRights(missing) }),
+  });
+  const faults = makeFaults(place, { sink, rights, clock, since });
+  return { writes, rights, faults, since: since as Readonly<RefusedSince> };
+}
 
 /** Tracks whether Redis is reachable, and reports changes. */
 function trackReachability(
@@ -132,11 +167,18 @@ function trackReachability(
 /** Reports a refused right as such, and not as a fault. */
 function makeFaults(
   place: string,
-  { sink, rights }: { readonly sink: EventSink; readonly rights: RightsWatch },
+  parts: Parts & { readonly rights: RightsWatch; readonly since: RefusedSince },
 ): RedisFaults {
+  const { sink, rights, clock, since } = parts;
   const faults = makeRedisFaults({
-    onFault: (reason) => sink.note({ event: 'redis.fault', reason: `${place}: ${reason}` }),
-    onOver: (what) => sink.note({ event: 'redis.faultOver', reason: `${place}: ${what}` }),
+    onFault: (reason) => {
+      since.fault ??= clock.now();
+      sink.note({ event: 'redis.fault', reason: `${place}: ${reason}` });
+    },
+    onOver: (what) => {
+      if (faults.reason() === null) since.fault = undefined;
+      sink.note({ event: 'redis.faultOver', reason: `${place}: ${what}` });
+    },
   });
   return {
     ...faults,

@@ -9,7 +9,7 @@ import type { Metrics } from './metrics.ts';
  * The level of each event that is not `info`. `error` is for problems that last until a person acts, such as a failed
  * upgrade or a held rollout.
  */
-const eventLevels: Readonly<Partial<Record<RolloutEventName, LogLevel>>> = {
+export const eventLevels: Readonly<Partial<Record<RolloutEventName, LogLevel>>> = {
   'rollout.held': 'error',
   'rollout.drifted': 'warn',
   'rollout.rollingBack': 'warn',

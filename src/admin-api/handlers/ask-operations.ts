@@ -78,8 +78,8 @@ async function ask<T>(
 
 async function refuseWithoutRedis(readiness: () => Promise<Readiness>): Promise<void> {
   const { redis } = await readReadiness(readiness);
-  // A brake may not need the right that Redis refuses (P4), so the verb is tried.
-  if (redis?.ok !== false || redis.kind === 'forbidden') return;
+  // A brake may not need the right that Redis refuses (P4), and a slow Redis may still store it, so the verb is tried.
+  if (redis?.ok !== false || redis.kind === 'forbidden' || redis.kind === 'silent') return;
   const words = redis.kind === 'unwritable' ? unwritableText(redis.reason) : redisIsAway;
   throw unavailable(words, undefined);
 }

@@ -9,13 +9,14 @@ export interface ReadinessCheck {
   readonly ok: boolean;
   /**
    * The problem, from a small set. `forbidden`: Redis answers, but refuses our user a right. `refused`: the config file has
-   * mistakes, and the daemon uses the last valid config. `newer`: a newer upwave wrote rollouts, which the daemon leaves
+   * mistakes, and the daemon uses the last valid config. `silent`: Redis is connected, but gives no answer in time. `newer`: a newer upwave wrote rollouts, which the daemon leaves
    * alone. `failing`: receivers refuse messages. `wrong`: the clock differs from Redis's.
    */
   readonly kind?:
     | 'refused'
     | 'connected'
     | 'away'
+    | 'silent'
     | 'unwritable'
     | 'forbidden'
     | 'fault'

@@ -9,12 +9,14 @@ export type Shell = (typeof shells)[number];
  * The script that makes a shell ask `upwave completion <shell> -- <words>` at each completion. Where upwave offers nothing, the
  * shell offers files. The zsh script works as a file of `fpath`, which zsh calls at the first completion, and where it is
  * sourced. A dot is an empty word, which no command takes as an argument. The bash script quotes what it offers, and expands
- * nothing of it: values come from the service, and `compgen -W` would run a command in them.
+ * nothing of it: values come from the service, and `compgen -W` would run a command in them. For bash, the `=` of
+ * `--config=FILE` is a word of its own.
  */
 export const completionScripts: Readonly<Record<Shell, string>> = {
   bash: `_upwave() {
   local current="\${COMP_WORDS[COMP_CWORD]}" line quoted
   COMPREPLY=()
+  if [[ $current == = ]]; then current=; fi
   while IFS= read -r line; do
     printf -v quoted '%q' "$line"
     if [[ $line == "$current"* || $quoted == "$current"* ]]; then
@@ -137,6 +139,7 @@ function readTyped(program: Command, typed: readonly string[]) {
   let asked: Option | undefined;
   const given: { url?: string; config?: string } = {};
   for (const word of typed) {
+    if (asked !== undefined && word === '=') continue;
     if (asked !== undefined) {
       if (asked.long === '--url') given.url = word;
       if (asked.long === '--config') given.config = word;

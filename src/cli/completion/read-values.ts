@@ -2,6 +2,7 @@ import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { sleepForReal } from '../../base/waiting.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { groupToHold } from '../../rollout/status/command-for.ts';
 import { headlineText } from '../rollouts/headline-text.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { withDaemon } from '../shell/daemon-target.ts';
@@ -41,6 +42,10 @@ const readers: Readonly<Record<ValueKind, Reader>> = {
   waves: async (client, { rollout }) =>
     offersOf((await meantBy(client, rollout)).flatMap(({ waves }) => waves.map(({ name }) => name))),
   builds: async (client) => offersOf((await client.listRollouts()).flatMap(buildsOf)),
+  holdNumbers: async (client, { rollout }) =>
+    (await meantBy(client, rollout)).flatMap((status) =>
+      status.hold === null ? [] : [{ name: String(status.hold), help: headlineText(status) }],
+    ),
   collectors: (client, { typed }) => readCollectors(client, typed),
   holdable: async (client, { typed }) => {
     const rollouts = await client.listRollouts();
@@ -49,7 +54,9 @@ const readers: Readonly<Record<ValueKind, Reader>> = {
       strataOf(client, running),
       readCollectors(client, typed),
     ]);
-    return [...offersOf([...rollouts.flatMap(buildsOf), ...strata]), ...collectors];
+    // The group that explains the failures is the one that status advises to hold.
+    const groups = running.flatMap((status) => groupToHold(status) ?? []);
+    return [...offersOf([...rollouts.flatMap(buildsOf), ...strata, ...groups]), ...collectors];
   },
   held: async (client) => {
     const { builds, collectors, groups, strata } = await client.listHolds();
@@ -74,7 +81,8 @@ async function meantBy(client: AdminClient, named: string | undefined): Promise<
 
 async function strataOf(client: AdminClient, rollouts: readonly RolloutStatus[]): Promise<readonly string[]> {
   const courses = await Promise.all(rollouts.map(({ id }) => client.course(id)));
-  return courses.flatMap(({ strata }) => strata.map(({ label }) => label));
+  // A stratum that was held for late joiners may have no collector yet.
+  return courses.flatMap(({ strata }) => strata.flatMap(({ label, size }) => (size > 0 ? [label] : [])));
 }
 
 function buildsOf({ targetBuild, fromBuilds }: RolloutStatus): readonly string[] {

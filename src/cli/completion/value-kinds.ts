@@ -16,6 +16,8 @@ export type ValueKind =
   | 'strata'
   | 'waves'
   | 'builds'
+  /** Numbers of the current holds and pauses. */
+  | 'holdNumbers'
   | 'collectors'
   /** Builds, strata and collectors. */
   | 'holdable'
@@ -53,4 +55,5 @@ export const valueKinds: Readonly<Record<string, ValueKind>> = {
   '--stratum <label>': 'strata',
   '--wave <name>': 'waves',
   '--build <build>': 'builds',
+  '--hold <number>': 'holdNumbers',
 };

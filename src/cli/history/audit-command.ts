@@ -4,6 +4,7 @@ import { auditEvents } from '../../base/vocabulary.ts';
 import type { AuditEntry } from '../../contract/admin/holds.ts';
 import { isOfType } from '../../orchestrator/operations/event-filters.ts';
 import type { AuditFilter } from '../../orchestrator/operations/operations.ts';
+import { auditActs } from '../../rollout/status/audit-acts.ts';
 import { widest } from '../rollouts/fit-lines.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
@@ -23,7 +24,7 @@ export async function auditCommand(options: AuditOptions, output: ConsoleOutput)
       `nothing in the audit is of type ${type}; its events are ${auditEvents.join(', ')}`,
     );
   const entries = await withDaemon(options, (client) => client.readAudit({ limit, since, type, policy, by }));
-  return printAnswer(output, options, { entries }, () => renderAudit(entries, Date.now()));
+  return printAnswer(output, options, { entries }, () => renderAudit(auditActs(entries), Date.now()));
 }
 
 /** A line each: when, who, what, and why. */

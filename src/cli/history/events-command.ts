@@ -1,8 +1,8 @@
-import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import type { EventFilter } from '../../orchestrator/operations/operations.ts';
 import { findRollout } from '../rollouts/choose-rollout.ts';
+import { fitLines, widest } from '../rollouts/fit-lines.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
@@ -32,16 +32,24 @@ export async function eventsCommand(
 /** One line for each event: when, what, which collector, the actor unless it is the daemon, and why. */
 export function renderEvents(events: readonly RolloutEventBody[], now: EpochMs): string {
   if (events.length === 0) return 'no events match';
-  const width = Math.max(...events.map(({ event }) => event.length));
-  return events
-    .map(({ at, event, wave, collectorId, collectorName, by, reason }) => {
-      const about = [
-        collectorId === undefined ? undefined : `${collectorId} ${collectorName ?? ''}`.trim(),
-        wave === undefined ? undefined : `wave ${wave}`,
-        by === 'daemon' ? undefined : `by ${by}`,
-      ].filter((part) => part !== undefined);
-      const words = [about.join(', '), reason].filter((part) => part !== '').join(': ');
-      return toPrintable(`${showInstant(at, now)}  ${event.padEnd(width)}  ${words}`.trimEnd());
-    })
-    .join('\n');
+  return eventLines(events, now, undefined).flat().join('\n');
+}
+
+/** The lines of each event. @param width columns to wrap at; undefined: one line for each event */
+export function eventLines(
+  events: readonly RolloutEventBody[],
+  now: EpochMs,
+  width: number | undefined,
+): ReadonlyArray<readonly string[]> {
+  const nameWidth = widest(events.map(({ event }) => event));
+  return events.map(({ at, event, wave, collectorId, collectorName, by, reason }) => {
+    const about = [
+      collectorId === undefined ? undefined : `${collectorId} ${collectorName ?? ''}`.trim(),
+      wave === undefined ? undefined : `wave ${wave}`,
+      by === 'daemon' ? undefined : `by ${by}`,
+    ].filter((part) => part !== undefined);
+    const words = [about.join(', '), reason].filter((part) => part !== '').join(': ');
+    const label = `${showInstant(at, now)}  ${event.padEnd(nameWidth)} `;
+    return fitLines(label, [words], { width, labelColumns: label.length + 1 });
+  });
 }

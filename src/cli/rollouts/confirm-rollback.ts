@@ -6,6 +6,7 @@ import type { RollbackPreview } from '../../contract/admin/verbs.ts';
 import { rollbackFacts } from '../../rollout/messages/rollback-previews.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
+import type { UpgradeState } from '../../rollout/model/upgrade.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { AskedVerb } from '../../rollout/verbs/judge-verb.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
@@ -22,7 +23,7 @@ export interface RollbackOptions {
 /** Shows what a rollback does, and asks for confirmation. @throws CommandFailure without consent */
 export async function confirmRollback(
   client: Pick<AdminClient, 'previewRollback'>,
-  { id, kind, state }: Pick<RolloutStatus, 'id' | 'kind' | 'state'>,
+  { id, kind, state, rollbackOf }: Pick<RolloutStatus, 'id' | 'kind' | 'state' | 'rollbackOf'>,
   { yes = false, now = false, json }: RollbackOptions,
   { input, output }: { readonly input: AnswerInput; readonly output: ConsoleOutput },
 ): Promise<AskedVerb> {
@@ -33,7 +34,7 @@ export async function confirmRollback(
   if (json && !yes && input.isTTY !== true) printJson(output, preview);
   else
     (json || yes ? output.err : output.out).write(
-      `${previewLines(preview, now, Date.now(), output.columns).join('\n')}\n`,
+      `${previewLines(preview, { now, original: rollbackOf ?? id }, Date.now(), output.columns).join('\n')}\n`,
     );
   const { collectors, rollout } = preview;
   const command = `upwave rollback ${quoteArgument(id)}${now ? ' --now' : ''} --yes`;
@@ -44,16 +45,27 @@ export async function confirmRollback(
 
 function previewLines(
   preview: RollbackPreview,
-  now: boolean,
+  { now, original }: { readonly now: boolean; readonly original: string },
   at: EpochMs,
   columns: number | undefined,
 ): readonly string[] {
-  const { rollout, collectors, window } = preview;
+  const { rollout, collectors, window, leftBehind } = preview;
+  const isCut = leftBehind.some(({ count, names }) => count > names.length);
   const line = (label: string, text: string) => fitLines(label, [text], { width: columns, labelColumns: 10 });
   const hint = now || window?.isOpen === true ? '' : '; --now ignores windows and freezes';
   return [
     toPrintable(`the rollback of ${rollout} takes ${counted(collectors, 'collector')} back`),
     ...rollbackFacts(preview).flatMap(([about, words]) => line(about, words)),
+    ...(isCut ? line('list', `once it has ended, all that stay: ${stayingCommand(original)}`) : []),
     ...(window === null ? [] : line('window', `${now ? 'ignored (--now)' : windowText(window, at)}${hint}`)),
   ];
+}
+
+// Those that went back are `rolledBack` by then. Those that failed never showed the build.
+const stayingStates: readonly UpgradeState[] = ['succeeded', 'unconfirmed', 'timedOut'];
+// More than any plan has.
+const listedMax = 100_000;
+
+function stayingCommand(original: string): string {
+  return `upwave upgrades ${quoteArgument(original)} --state ${stayingStates.join()} --limit ${listedMax}`;
 }

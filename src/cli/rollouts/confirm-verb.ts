@@ -1,6 +1,7 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
+import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { consequenceText } from '../../rollout/messages/consequences.ts';
 import { counted, stateText } from '../../rollout/messages/sentences.ts';
@@ -35,7 +36,7 @@ export async function confirmVerb(
   if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, verb));
   // A script must be able to stop a rollout. At a terminal, the wrong one may be named.
   const asks = verb === 'abort' ? consent.yes || consent.input.isTTY === true : verbTraits[verb].needsName;
-  if (asks) await showAndAsk(questionOf(status, asked), commandFor(status, verb), consent);
+  if (asks) await showAndAsk(questionOf(status, asked, Date.now()), commandFor(status, verb), consent);
   return asked;
 }
 
@@ -70,8 +71,7 @@ async function showAndAsk(question: string, command: string, consent: Consent): 
 }
 
 /** What the verb would do, and whether it should. */
-function questionOf(status: RolloutStatus, asked: AskedVerb): string {
-  const now = Date.now();
+export function questionOf(status: RolloutStatus, asked: AskedVerb, now: EpochMs): string {
   const words = consequenceText(asked.verb, status, { now, showAt: (at) => showInstant(at, now) });
   return [...words, questionText(status.id, asked)].join(' ');
 }
@@ -88,8 +88,9 @@ function questionText(id: string, asked: AskedVerb): string {
       return `Retry the failed collectors of ${id}?`;
     case 'abort':
       return `End ${id}? This can't be undone.`;
-    // These verbs need no confirmation here.
     case 'pause':
+      return `Pause ${id}?`;
+    // Its preview is asked of the daemon.
     case 'rollback':
       return '';
     default:
@@ -97,7 +98,8 @@ function questionText(id: string, asked: AskedVerb): string {
   }
 }
 
-function nothingText({ id, state }: RolloutStatus, verb: RolloutVerb): string {
+/** Why there is nothing to apply a verb to. */
+export function nothingText({ id, state }: RolloutStatus, verb: RolloutVerb): string {
   switch (verb) {
     case 'approve':
       return `${id} does not wait for approval (${stateText(state)})`;

@@ -250,9 +250,10 @@ const firstWithoutPolicy: readonly RolloutVerb[] = ['abort'];
 
 /** The most likely command in full, then the other legal verbs. Each of those shows what it would do, and asks. */
 function verbParts(status: RolloutStatus): readonly Part[] {
-  const { verbs, endedAt, recordUnreadable } = status;
+  const { verbs, endedAt, recordUnreadable, buildHold } = status;
   const preferred = status.headline.kind === 'policyMissing' ? firstWithoutPolicy : firstVerbs;
-  const first = preferred.find((verb) => verbs.includes(verb)) ?? verbs[0];
+  const next = preferred.find((verb) => verbs.includes(verb));
+  const first = next ?? verbs[0];
   if (first === undefined) {
     if (endedAt !== null) return ['nothing: it is over'];
     const isNewer = recordUnreadable === 'newer';
@@ -260,8 +261,12 @@ function verbParts(status: RolloutStatus): readonly Part[] {
       isNewer ? 'nothing here: a daemon of the newer version continues it' : 'nothing: it ends automatically',
     ];
   }
-  const others = verbs.filter((verb) => verb !== first).map(commandName);
-  const command = commandFor(status, first);
+  // A held build is released first. Only then is the verb possible that continues the rollout.
+  const isReleaseDue = buildHold !== null && next === undefined && status.headline.needsPerson;
+  const others = verbs.filter((verb) => isReleaseDue || verb !== first).map(commandName);
+  const command = isReleaseDue
+    ? `upwave release ${quoteArgument(buildHold.build)}`
+    : commandFor(status, first);
   const asked: Part = status.headline.needsPerson ? { text: command, color: 'yellow' } : command;
   return [asked, ...(others.length === 0 ? [] : [`| ${others.join(' | ')}`])];
 }

@@ -4,12 +4,15 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
+import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { showInstant } from '../shell/show-instant.ts';
 import { type Fit, fitLines, type Part } from './fit-lines.ts';
 import { outageText, windowText } from './waiting-text.ts';
 
 // A build that is bad for an operating system holds one stratum for each version of that system.
 const heldShownMax = 1;
+// One command releases as many. More would fill the screen.
+const releasedMax = 3;
 
 /** Why a rollout is in its state, what is held, and what it waits for. */
 export function whyLines(status: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
@@ -45,6 +48,13 @@ function driftParts({ drift, state }: RolloutStatus): readonly Line[] {
   return [['drift', `since plan ${drift.from}: ${drift.words}`]];
 }
 
+/** The verb that continues a rollout once its build is released. */
+const afterRelease: Partial<Record<RolloutState, RolloutVerb>> = {
+  held: 'resume',
+  paused: 'resume',
+  awaitingApproval: 'approve',
+};
+
 function heldParts(status: RolloutStatus): readonly Line[] {
   const { buildHold, strata, endedAt, state } = status;
   const lines: Line[] = [];
@@ -53,7 +63,8 @@ function heldParts(status: RolloutStatus): readonly Line[] {
     // The line above has the reason of the rollout's hold, `upwave holds` that of the build's hold.
     const why = state === 'held' ? '' : `: ${reason}`;
     const words = `build ${build} is held${why} (by ${by})`;
-    const then = state === 'held' ? `, then ${commandFor(status, 'resume')}` : '';
+    const verb = afterRelease[state];
+    const then = verb === undefined ? '' : `, then ${commandFor(status, verb)}`;
     lines.push(['held', `${words}; upwave release ${quoteArgument(build)}${then}`]);
   }
   if (strata.held.length > heldShownMax) return [...lines, heldTogether(status)];
@@ -76,7 +87,10 @@ function heldTogether({ strata: { held }, endedAt }: RolloutStatus): Line {
   const wait = endedAt !== null ? '' : `, ${counted(waiting, 'collector waits', 'collectors wait')}`;
   const such = first === undefined ? '' : `${first.label} (${first.reason})`;
   const words = `${held.length} strata${wait}: ${such} and ${held.length - 1} more`;
-  return ['held', `${words}; list them: upwave holds`];
+  const isOver = endedAt !== null || held.length > releasedMax;
+  const labels = isOver ? [] : held.map(({ label }) => quoteArgument(label));
+  const release = isOver ? '' : `; upwave release ${labels.join(' ')}`;
+  return ['held', `${words}${release}; list them: upwave holds`];
 }
 
 function rollbackParts(status: RolloutStatus): readonly Line[] {

@@ -3,8 +3,9 @@ import { createElement } from 'react';
 import type { DurationMs } from '../../base/time.ts';
 import { sleepForReal } from '../../base/waiting.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { commandName } from '../../rollout/status/command-for.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { screenLines, splitRowsMin } from './screen-lines.ts';
+import { isSplit, screenLines } from './screen-lines.ts';
 import {
   emptyScreen,
   type Key,
@@ -22,8 +23,8 @@ export interface ScreenActions {
   /** The last events of the rollout, newest first. */
   events(status: RolloutStatus): Promise<ScreenState['events']>;
   explain(collectorId: number): Promise<readonly string[]>;
-  /** When it returns, no upgrade starts any more. */
-  pause(wish: Extract<Wish, { kind: 'pause' }>): Promise<void>;
+  /** When it returns, the verb is in force. */
+  apply(wish: Extract<Wish, { kind: 'verb' }>): Promise<void>;
 }
 
 /** A live screen of rollouts. */
@@ -89,7 +90,7 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
       const read = await settle(actions.list({ kind: 'list', status: open, words }));
       if (!('value' in read)) change({ ...state, trouble: read.message });
       else if (isListed(open, words)) change({ ...state, collectors: read.value });
-    } else if (chosen !== undefined && stdout.rows >= splitRowsMin) {
+    } else if (chosen !== undefined && isSplit(state, stdout.rows)) {
       const read = await settle(actions.events(chosen));
       change({ ...state, ...('value' in read ? { events: read.value } : { trouble: read.message }) });
     }
@@ -158,9 +159,9 @@ async function fulfilWish(
   switch (wish.kind) {
     case 'explain':
       return { story: { lines: await actions.explain(wish.collectorId), from: 0 } };
-    case 'pause':
-      await actions.pause(wish);
-      return { message: `${wish.status.id} is paused: nothing more starts` };
+    case 'verb':
+      await actions.apply(wish);
+      return { message: `done: ${commandName(wish.asked.verb)} ${wish.status.id}` };
     case 'quit':
       interrupt();
       return {};

@@ -27,9 +27,9 @@ export function askDaemon(target: DaemonTarget): ScreenActions {
         const explained = await client.explain(String(collectorId));
         return renderExplanation(explained, Date.now()).split('\n');
       }),
-    pause: ({ status, reason }) =>
+    apply: ({ status, asked, reason }) =>
       withDaemon(target, async (client) => {
-        await client.apply({ rolloutId: status.id, verb: 'pause', by: operatorName(), reason });
+        await client.apply({ rolloutId: status.id, by: operatorName(), reason, ...asked });
       }),
   };
 }
@@ -51,9 +51,8 @@ export function askOperations(
       if (result.kind === 'explained') return renderExplanation(result, Date.now()).split('\n');
       return [result.kind === 'unavailable' ? result.reason : `no installed collector ${collectorId}`];
     },
-    pause: async ({ status, reason }) => {
-      const asked = { rolloutId: status.id, verb: 'pause', by: operatorName(), reason } as const;
-      const result = await operations.apply(asked);
+    apply: async ({ status, asked, reason }) => {
+      const result = await operations.apply({ rolloutId: status.id, by: operatorName(), reason, ...asked });
       if (result.kind === 'refused') throw new Error(result.reason);
     },
   };

@@ -2,25 +2,21 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
-import { renderEvents } from '../history/events-command.ts';
+import { questionOf } from '../rollouts/confirm-verb.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { renderOverview } from '../rollouts/render-overview.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
+import { fitEvents, type ScreenSize } from './fit-events.ts';
 import { openOne, rolloutAtCursor, type ScreenState } from './screen-state.ts';
-
-export interface ScreenSize {
-  readonly columns: number;
-  readonly rows: number;
-}
 
 type Paint = Pick<ConsoleOutput, 'paint'>;
 
 // The lists of the status are cut before fewer collectors than this stay visible below it.
 const collectorsMin = 4;
 
-// From this height on, the policies stay on the screen above the rollout.
-export const splitRowsMin = 30;
+// From this height on, the policies stay on the screen above an open rollout.
+const splitRowsMin = 30;
 // At most this part of the screen is for the policies.
 const policiesShare = 1 / 3;
 
@@ -31,19 +27,32 @@ export function screenLines(
   { columns, rows }: ScreenSize,
   { paint }: Paint,
 ): readonly string[] {
-  const room = Math.max(4, rows - 2);
-  const isSplit = rows >= splitRowsMin && state.rows.length > 1;
-  const show = isSplit ? splitLines : bodyLines;
+  const room = roomOf(rows);
+  const show = isSplit(state, rows) ? splitLines : bodyLines;
   const body = show(state, now, { columns, rows: room }, { paint }).slice(0, room);
   const blank = Array.from({ length: Math.max(0, room - body.length) }, () => '');
   return [...body, ...blank, ...footLines(state, now, columns, { paint })];
+}
+
+/** Rows above the foot. */
+function roomOf(rows: number): number {
+  return Math.max(4, rows - 2);
+}
+
+/** Whether a rollout is shown below the policies. A small screen has room for that only while none is open. */
+export function isSplit(state: ScreenState, rows: number): boolean {
+  if (state.rows.length < 2 || state.typing?.what === 'verb') return false;
+  const isShort = state.rows.length + state.notes.length <= Math.floor(roomOf(rows) * policiesShare);
+  return rows >= splitRowsMin || (isShort && openOne(state) === undefined);
 }
 
 type Draw = (state: ScreenState, now: EpochMs, size: ScreenSize, paint: Paint) => readonly string[];
 
 /** The story, the open rollout, or the policies. */
 const bodyLines: Draw = (state, now, { columns, rows }, { paint }) => {
-  const { story, seenAt, notes } = state;
+  const { story, seenAt, notes, typing } = state;
+  if (typing?.what === 'verb')
+    return fitLines('', [questionOf(typing.status, typing.asked, now)], { width: columns, labelColumns: 1 });
   if (story !== undefined) return storyLines(story, { columns, rows });
   const status = openOne(state);
   if (status !== undefined) return openLines(state, status, now, { columns, rows }, { paint });
@@ -70,8 +79,8 @@ const splitLines: Draw = (state, now, { columns, rows }, { paint }) => {
   return [...list, rule, ...below];
 };
 
-// With fewer free lines than this, events would only distract from the rollout.
-const eventRowsMin = 5;
+// The title, and one event.
+const eventRowsMin = 2;
 
 /** The rollout of the policy at the cursor, and its last events where lines are free. */
 const atCursorLines: Draw = (state, now, size, { paint }) => {
@@ -81,8 +90,9 @@ const atCursorLines: Draw = (state, now, size, { paint }) => {
   const own = state.events.filter(({ rollout }) => rollout === status.id);
   const room = size.rows - glance.length;
   if (own.length === 0 || room < eventRowsMin) return glance;
-  const lines = renderEvents(own.slice(0, room - 2), now).split('\n');
-  return [...glance, '', paint('dim', 'last events'), ...lines];
+  const lines = fitEvents(own, now, { columns: size.columns, rows: room - 1 });
+  const gap = lines.length < room - 1 ? [''] : [];
+  return [...glance, ...gap, paint('dim', 'last events'), ...lines];
 };
 
 /** One line for each policy, with a mark at the chosen one. */
@@ -104,7 +114,8 @@ function openLines(
   { columns, rows }: ScreenSize,
   { paint }: Paint,
 ): readonly string[] {
-  const style = { paint, columns, rows: rows - collectorsMin - 2, rowsMax: rows };
+  const listed = Math.min(collectorsMin, state.collectors.length);
+  const style = { paint, columns, rows: rows - listed - 2, rowsMax: rows };
   const glance = renderStatus(status, now, style).split('\n');
   return [...glance, '', ...collectorLines(state, rows - glance.length - 1, { paint })];
 }
@@ -149,16 +160,23 @@ function footLines(state: ScreenState, now: EpochMs, columns: number, { paint }:
         ? ''
         : toPrintable(message);
   if (typing !== undefined) {
-    const what = typing.what === 'search' ? 'search' : `pause ${toPrintable(status?.id ?? '')}, reason`;
-    return [first, `${paint('bold', `${what}:`)} ${toPrintable(typing.text)}█  enter, or esc`];
+    const what = typing.what === 'search' ? 'search' : `${typing.asked.verb} ${typing.status.id}, reason`;
+    return [first, `${paint('bold', `${toPrintable(what)}:`)} ${toPrintable(typing.text)}█  enter, or esc`];
   }
   const keys =
     state.story !== undefined
       ? 'up/down scroll   esc back   q quit'
       : status === undefined
-        ? 'up/down   enter open   / search   p pause   ? keys   q quit'
-        : `enter story   / search   p pause${state.rows.length > 1 ? '   esc back' : ''}   ? keys   q quit`;
+        ? `up/down   enter open   / search   ${verbKey(rolloutAtCursor(state))}   ? keys   q quit`
+        : `enter story   / search   ${verbKey(status)}${state.rows.length > 1 ? '   esc back' : ''}   ? keys   q quit`;
   const age = seenAt === undefined ? '' : `updated ${Math.max(0, Math.round((now - seenAt) / 1_000))} s ago`;
   const gap = ' '.repeat(Math.max(2, columns - keys.length - age.length - 1));
   return [first, paint('dim', `${keys}${gap}${age}`)];
+}
+
+/** The key of the verb that the rollout needs; `p` while it needs none. */
+function verbKey(status: RolloutStatus | undefined): string {
+  if (status?.headline.needsPerson !== true) return 'p pause';
+  if (status.verbs.includes('approve')) return 'a approve';
+  return status.verbs.includes('resume') ? 'r resume' : 'p pause';
 }

@@ -3,7 +3,9 @@ import type { EpochMs } from '../../base/time.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { CollectorPage } from '../../contract/admin/rollouts.ts';
-import { stateText } from '../../rollout/messages/sentences.ts';
+import { askedNow } from '../../rollout/status/legal-verbs.ts';
+import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
+import { nothingText } from '../rollouts/confirm-verb.ts';
 import type { PolicyRow } from '../rollouts/render-overview.ts';
 
 /** The content of the screen, and the position in it. */
@@ -26,7 +28,13 @@ export interface ScreenState {
   /** `before`: the words of the search that escape brings back. */
   readonly typing:
     | { readonly what: 'search'; readonly text: string; readonly before: string }
-    | { readonly what: 'pause'; readonly text: string }
+    /** A verb with the target that was shown; the text is its reason. */
+    | {
+        readonly what: 'verb';
+        readonly text: string;
+        readonly asked: AskedVerb;
+        readonly status: RolloutStatus;
+      }
     | undefined;
   /** The result of the last key. */
   readonly message: string | undefined;
@@ -41,7 +49,12 @@ export type Wish =
   | { readonly kind: 'quit' }
   | { readonly kind: 'list'; readonly status: RolloutStatus; readonly words: string }
   | { readonly kind: 'explain'; readonly collectorId: number }
-  | { readonly kind: 'pause'; readonly status: RolloutStatus; readonly reason: string };
+  | {
+      readonly kind: 'verb';
+      readonly status: RolloutStatus;
+      readonly asked: AskedVerb;
+      readonly reason: string;
+    };
 
 export interface Pressed {
   readonly state: ScreenState;
@@ -148,16 +161,12 @@ function command(state: ScreenState, text: string): Pressed {
       const typing = { what: 'search', text: state.words, before: state.words } as const;
       return { state: { ...state, openId: status.id, story: undefined, typing, message: undefined } };
     }
-    case 'p': {
-      if (status === undefined) return { state };
-      if (!status.verbs.includes('pause'))
-        return {
-          state: { ...state, message: `${status.id} cannot be paused: it is ${stateText(status.state)}` },
-        };
-      return {
-        state: { ...state, openId: status.id, typing: { what: 'pause', text: '' }, message: undefined },
-      };
-    }
+    case 'p':
+      return askVerb(state, status, 'pause');
+    case 'a':
+      return askVerb(state, status, 'approve');
+    case 'r':
+      return askVerb(state, status, 'resume');
     case '?':
       return { state: { ...state, story: { lines: keyLines, from: 0 }, message: undefined } };
     default:
@@ -165,12 +174,22 @@ function command(state: ScreenState, text: string): Pressed {
   }
 }
 
+/** Asks for the reason of a verb. Only enter acts then. */
+function askVerb(state: ScreenState, status: RolloutStatus | undefined, verb: RolloutVerb): Pressed {
+  if (status === undefined) return { state };
+  const asked = status.verbs.includes(verb) ? askedNow(status, verb) : undefined;
+  if (asked === undefined) return { state: { ...state, message: nothingText(status, verb) } };
+  const typing = { what: 'verb', text: '', asked, status } as const;
+  return { state: { ...state, openId: status.id, typing, message: undefined } };
+}
+
 const keyLines = [
   'up, down, k, j   the line above or below; in a story it scrolls',
   'enter, right     open the rollout, then the story of the collector',
   'esc, left        back: from a story, a search, a rollout',
   '/                search collectors by words in name, id, builds, stratum or caps, while you type',
-  'p                pause the rollout, with a reason',
+  'p                pause the rollout: shows what that does, and asks first',
+  'a, r             approve what waits, or resume: shows what that does, and asks first',
   '?                these keys',
   'q, Ctrl-C        quit',
 ];
@@ -191,10 +210,8 @@ function typeKey(state: ScreenState, typing: NonNullable<ScreenState['typing']>,
     case 'enter': {
       const done = { ...state, typing: undefined, cursor: 0 };
       if (typing.what === 'search') return search(done, typing.text);
-      const status = openOne(state);
-      return status === undefined
-        ? { state: done }
-        : { state: done, wish: { kind: 'pause', status, reason: typing.text.trim() } };
+      const { status, asked } = typing;
+      return { state: done, wish: { kind: 'verb', status, asked, reason: typing.text.trim() } };
     }
     default:
       return { state };

@@ -93,7 +93,7 @@ export const CollectorExplanation = namedObject(
     attributes: rowsOf({ key: z.string(), value: z.string() }).describe(
       'What it may share with others, as when it was planned, or as the service shows it. `hold` takes them as `key=value`.',
     ),
-    explanations: listOf(Explanation),
+    explanations: listOf(Explanation).describe('Policies that select it come first.'),
     history: listOf(PastUpgrade).describe('Upgrades in the latest rollouts of each policy, newest first.'),
   },
 );

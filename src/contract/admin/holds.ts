@@ -104,7 +104,7 @@ export const AuditEntry = namedObject(
     subject: z
       .string()
       .describe(
-        "The build, the collector's id, the rollout with its wave, or the stratum; for `record.lost`, what was lost; for `config.reloaded`, `config`.",
+        "The build, the collector's id with its name if it is known, the rollout with its wave, or the stratum; for `record.lost`, what was lost; for `config.reloaded`, `config`.",
       ),
     by: z.string(),
     reason: z.string(),

@@ -104,6 +104,11 @@ const StartPreview = namedObject('StartPreview', 'What `start` would start now.'
     })
     .nullable()
     .describe('The last rollout of the policy to this build, if it was given up.'),
+  failedBefore: z
+    .number()
+    .int()
+    .min(0)
+    .describe('Planned collectors whose upgrade to this build failed in an earlier rollout of the policy.'),
   approval: z.boolean().describe('The plan then waits for `approve`.'),
   window: z
     .object({ isOpen: z.boolean(), until: Instant.nullable(), reason: z.string() })

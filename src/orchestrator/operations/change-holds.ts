@@ -96,8 +96,7 @@ async function holdOne(
       const { collectorId } = subject;
       const name = subject.name === String(collectorId) ? {} : { name: subject.name };
       const did = await parts.register.holdCollector({ collectorId, ...name, by, reason, at });
-      if (did === 'held')
-        await audit(parts, { at, event: 'collector.held', subject: String(collectorId), by, reason });
+      if (did === 'held') await auditCollector(parts, 'collector.held', subject, { at, by, reason });
       // Also if it was held before: the daemon that held it may have crashed right after storing the hold.
       await withdraw(parts, collectorId, { kind: 'collectorHeld', by, words: reason });
       return did === 'held';
@@ -147,7 +146,7 @@ async function releaseOne(
     case 'collector': {
       const { collectorId } = subject;
       if ((await parts.register.releaseCollector(collectorId)) === 'unchanged') return false;
-      await audit(parts, { at, event: 'collector.released', subject: String(collectorId), by, reason });
+      await auditCollector(parts, 'collector.released', subject, { at, by, reason });
       return true;
     }
     case 'group': {
@@ -183,6 +182,18 @@ async function auditStratum(
   await register.audit({ event, subject: `${label} of ${rolloutId}`, ...words });
 }
 
+/** People read the audit, so it has the name, too. */
+async function auditCollector(
+  parts: Parameters<typeof audit>[0],
+  event: 'collector.held' | 'collector.released',
+  { collectorId, name }: Extract<HeldSubject, { kind: 'collector' }>,
+  words: Pick<HoldRequest, 'by' | 'reason'> & { readonly at: number },
+): Promise<void> {
+  const id = String(collectorId);
+  const entry = { event, subject: id, ...words };
+  await audit(parts, entry, name === id ? entry : { ...entry, subject: `${id} ${name}` });
+}
+
 function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {
   const isStoppable = rollout.state === 'running' || rollout.hold?.heldFor !== undefined;
   if (!isStoppable || buildHold === null) return undefined;
@@ -209,8 +220,9 @@ async function withdraw(parts: HoldsParts, collectorId: number, reason: UpgradeR
 async function audit(
   parts: Pick<HoldsParts, 'register' | 'sink' | 'wakeUps'>,
   entry: HoldEntry,
+  written = entry,
 ): Promise<void> {
-  await parts.register.audit(entry);
+  await parts.register.audit(written);
   parts.sink.note(entry);
   parts.wakeUps.wake();
 }

@@ -113,7 +113,10 @@ async function explainFound(parts: ExplainParts, found: Found): Promise<ExplainR
       }),
     ),
   ]);
-  const explanations = byPolicy.map(({ explanation }) => explanation);
+  // Policies that select it come first: most policies of a large config concern other collectors.
+  const explanations = byPolicy
+    .map(({ explanation }) => explanation)
+    .toSorted((a, b) => Number(isUnselected(a)) - Number(isUnselected(b)));
   const history = byPolicy.flatMap(({ records, explanation }) =>
     records.flatMap((record) => pastUpgrade(record, explanation.rollout)),
   );
@@ -133,6 +136,10 @@ async function explainFound(parts: ExplainParts, found: Found): Promise<ExplainR
     explanations,
     history,
   };
+}
+
+function isUnselected({ kind }: Explanation): boolean {
+  return kind === 'notSelected' || kind === 'excluded';
 }
 
 function seenOf({ hostName, alive, lastSeenAlive }: FleetCollector): SeenCollector {

@@ -3,6 +3,7 @@ import { nearestTexts, parseCollectorId } from '../../base/names.ts';
 import type { HeldSubject, HoldNote } from '../../contract/admin/holds.ts';
 import {
   type Attribute,
+  type AttributeTable,
   attributesNear,
   formatAttributes,
   membersWith,
@@ -114,7 +115,7 @@ async function findGroup(
     if (table === undefined) continue;
     if (membersWith(table, attributes).length > 0)
       subjects.push({ kind: 'stratum', label, rolloutId: id, attributes });
-    else near.push(...attributesNear(table, attributes).map((each) => formatAttributes([each])));
+    else near.push(...nearestGroups(table, attributes));
   }
   const group: HeldSubject = { kind: 'group', label, attributes };
   if (subjects.length > 0) return { kind: 'found', subjects: [group, ...subjects] };
@@ -124,6 +125,22 @@ async function findGroup(
   if (!isKnown) return { kind: 'found', subjects: [group] };
   const nearest = nearestTexts(label, near, nearestMax);
   return { kind: 'found', subjects: [group], note: { kind: 'groupEmpty', nearest } };
+}
+
+// Each group is searched in the whole table.
+const groupsTriedMax = 20;
+
+/** Groups that have collectors, and of which one attribute is spelled otherwise: the nearest of each attribute first. */
+function nearestGroups(table: AttributeTable, attributes: readonly Attribute[]): readonly string[] {
+  return attributes.flatMap((wanted, place) => {
+    const near = attributesNear(table, wanted);
+    const labels = near.map((each) => formatAttributes([each]));
+    return nearestTexts(formatAttributes([wanted]), labels, groupsTriedMax).flatMap((label) => {
+      const meant = near[labels.indexOf(label)];
+      const group = meant === undefined ? attributes : attributes.with(place, meant);
+      return membersWith(table, group).length > 0 ? [formatAttributes(group)] : [];
+    });
+  });
 }
 
 /** A rollout with an unreadable record: it starts nothing, and cannot store a hold. */

@@ -13,6 +13,7 @@ import { type ScanResult, scanText } from '../../rollout/messages/scans.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
+import { failedBefore } from '../scan/read-plan.ts';
 import { previewRollout, type ScanParts, startRollout } from '../scan/scan.ts';
 
 export interface StartRequest extends VerbBody {
@@ -49,7 +50,9 @@ export function makeStartPolicy(parts: StartPolicyParts): {
       const found = await previewRollout(parts, policy);
       if (found.kind !== 'ready') return notStarted(found);
       const earlier = await findEarlier(parts, policy.name, found.plan.targetBuild);
-      return { kind: 'planned', preview: { ...previewOf(policy, found.plan, clock.now()), earlier } };
+      const failed = await countFailedBefore(parts, policy.name, found.plan);
+      const preview = { ...previewOf(policy, found.plan, clock.now()), earlier, failedBefore: failed };
+      return { kind: 'planned', preview };
     },
     start: async ({ policy: name, ...request }) => {
       const policy = rollouts().find((each) => each.name === name);
@@ -89,7 +92,17 @@ async function findEarlier(
   return { rollout, state, reason: rolloutReasonText(reason), at };
 }
 
-function previewOf(policy: Policy, plan: Plan, now: EpochMs): Omit<StartPreview, 'earlier'> {
+/** A schedule leaves these out. An operator who starts a rollout retries them. */
+async function countFailedBefore(
+  { store }: Pick<StartPolicyParts, 'store'>,
+  policy: string,
+  { targetBuild, waves }: Plan,
+): Promise<number> {
+  const failed = await failedBefore(store, await store.listRollouts([policy]), targetBuild);
+  return waves.flatMap(({ members }) => members).filter(({ collector }) => failed.has(collector.id)).length;
+}
+
+function previewOf(policy: Policy, plan: Plan, now: EpochMs): Omit<StartPreview, 'earlier' | 'failedBefore'> {
   const waves = plan.waves.map(({ name, members }) => ({ name, size: members.length }));
   return {
     policy: policy.name,

@@ -131,7 +131,7 @@ function idsOf(collectors: readonly FleetCollector[]): readonly number[] {
 const failedReadMax = 1_000_000;
 
 /** Collectors that failed in an earlier rollout of this build. They are not retried at every tick of the schedule. */
-async function failedBefore(
+export async function failedBefore(
   store: RolloutStore,
   history: readonly Rollout[],
   targetBuild: string,

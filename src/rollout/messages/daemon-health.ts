@@ -37,6 +37,7 @@ export const healthText = {
   redisUnwritable: (place: string, refusal: string) => `${place} refuses writes: ${refusal}`,
   redisAway: (place: string, cause: string | undefined) =>
     `no connection to ${place}${cause === undefined ? '' : `: ${cause}`}`,
+  redisSilent: (place: string) => `${place} gives no answer`,
   redisFault: (place: string, fault: string) => `${place} answers with an error: ${fault}`,
   configAgreed: 'all daemons have the same config',
   configRefused: (problem: string) =>

@@ -10,14 +10,18 @@ export const holdNoteText = makeText<HoldNote>({
   collectorUnknown: () => 'the service has no installed collector with this id',
   stratumEmpty: ({ nearest }) => `no collector of the plan belongs to this stratum${didYouMean(nearest)}`,
   groupEmpty: ({ nearest }) =>
-    `no collector of a running rollout belongs to this group; later plans leave out its collectors${didYouMean(nearest)}`,
+    `${nearest.length === 0 ? '' : `${meantText(nearest)} `}no collector of a running rollout belongs to this group; later plans leave out its collectors`,
   noRollout: () => 'no rollout is running; later plans leave out its collectors',
   rolloutEnded: () => 'the rollout has ended; the next one plans its collectors',
 });
 
 /** The end of a sentence about a name that was not found; empty without similar names. */
 export function didYouMean(nearest: readonly string[]): string {
-  return nearest.length === 0 ? '' : `; did you mean ${nearest.map((name) => `"${name}"`).join(', ')}?`;
+  return nearest.length === 0 ? '' : `; ${meantText(nearest)}`;
+}
+
+function meantText(nearest: readonly string[]): string {
+  return `did you mean ${nearest.map((name) => `"${name}"`).join(', ')}?`;
 }
 
 /** Why what an operator names cannot be held or released. */

@@ -18,7 +18,7 @@ export function dueText(status: RolloutStatus): string {
   switch (status.headline.kind) {
     case 'needsApproval':
       if (status.state !== 'awaitingApproval') return `approve wave ${awaitedWave(status)?.name ?? ''}`;
-      return status.buildHold === null ? 'approve the plan' : 'its build is held';
+      return status.buildHold === null ? 'approve the plan' : 'build held, approval due';
     case 'held':
       return 'it is held';
     case 'paused':

@@ -1,5 +1,5 @@
 import { someNames } from '../../base/names.ts';
-import { showCount } from '../../base/singular-or-plural.ts';
+import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import type { StartPreview } from '../../contract/admin/policies.ts';
 import type { PlanDrift } from '../model/rollout.ts';
 import { counted, stateText } from './sentences.ts';
@@ -19,6 +19,11 @@ export function planText(plan: {
 /** That the policy was at this build before, and gave it up: `web-20261121-1 to this build was aborted: by alice`. */
 export function earlierText({ rollout, state, reason }: NonNullable<StartPreview['earlier']>): string {
   return `${rollout} to this build was ${stateText(state)}${reason === '' ? '' : `: ${reason}`}`;
+}
+
+/** Which planned collectors a start upgrades again: `3 of 12 collectors failed before on this build, and are retried`. */
+export function retriedText({ failedBefore, planned }: StartPreview): string {
+  return `${showCount(failedBefore)} of ${counted(planned, 'collector')} failed before on this build, and ${singularOrPlural(failedBefore, 'is', 'are')} retried`;
 }
 
 /** How a plan has changed since it was shown: `2 joined (web-1, web-2), 1 left (db-3)`. */

@@ -200,19 +200,15 @@ export function membersWith(table: AttributeTable, attributes: readonly Attribut
 // More values, such as host names, would take long to compare.
 const valuesNearMax = 1_000;
 
-/** Attributes of a table that share the key or the value with one of these, for a hint about a typo. */
-export function attributesNear(
-  { columns }: AttributeTable,
-  attributes: readonly Attribute[],
-): readonly Attribute[] {
-  return attributes.flatMap((wanted) =>
-    columns.flatMap(({ key, values }) =>
-      values
-        .slice(0, valuesNearMax)
-        .filter((value) => key === wanted.key || value === wanted.value)
-        .map((value) => ({ key, value })),
-    ),
-  );
+/** Attributes of a table that share the key or the value with this one, or all values that begin like it: for a hint about a typo. */
+export function attributesNear({ columns }: AttributeTable, wanted: Attribute): readonly Attribute[] {
+  return columns.flatMap(({ key, values }) => {
+    const isBegun = key === wanted.key && values.some((value) => value.startsWith(wanted.value));
+    const near = values
+      .slice(0, valuesNearMax)
+      .filter((value) => value !== '' && (key === wanted.key || value === wanted.value));
+    return [...(isBegun ? [`${wanted.value}*`] : []), ...near].map((value) => ({ key, value }));
+  });
 }
 
 /** Whether a collector has all of these attributes. */

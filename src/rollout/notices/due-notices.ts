@@ -245,6 +245,7 @@ function stepsFor(status: RolloutStatus, details: IncidentDetails): readonly Not
       return [...releaseOfBuild(status, 'approve'), ...verbs('approve', 'abort')];
     case 'held':
       return [
+        ...releaseOfStrata(status),
         ...holdOfGroup(status),
         ...releaseOfBuild(status, 'resume'),
         ...verbs('resume', 'abort', 'rollback'),
@@ -273,6 +274,16 @@ function releaseOfBuild(status: RolloutStatus, then: RolloutVerb): readonly Noti
   if (buildHold === null) return [];
   const isLater = !verbs.includes(then) && askedNow(status, then) !== undefined;
   return [releaseStep(buildHold.build), ...(isLater ? [verbStep(status, then)] : [])];
+}
+
+const releasesMax = 3;
+
+/** While all else is done, a release continues the rollout. */
+function releaseOfStrata({ reasonKind, strata }: RolloutStatus): readonly NoticeStep[] {
+  if (reasonKind !== 'onlyHeldStrata') return [];
+  const waiting = strata.held.filter((each) => each.waiting > 0);
+  const others = waiting.length > releasesMax ? [{ command: 'upwave holds' }] : [];
+  return [...waiting.slice(0, releasesMax).map(({ label }) => releaseStep(label)), ...others];
 }
 
 function holdOfGroup(status: RolloutStatus): readonly NoticeStep[] {

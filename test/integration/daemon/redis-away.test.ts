@@ -20,7 +20,9 @@ async function aRedis(test: RunningTest, ...args: readonly string[]) {
 
 interface Readiness {
   readonly ready: boolean;
-  readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly reason: string }>>;
+  readonly checks: Readonly<
+    Record<string, { readonly ok: boolean; readonly reason: string; readonly since?: number }>
+  >;
 }
 
 async function readiness(daemon: NightDaemon): Promise<{ status: number; body: Readiness }> {
@@ -68,6 +70,24 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a daemon whose Red
     expect(night.record().creates.length).toBeGreaterThan(createsBefore);
     expectEvents(daemon, ['redis.reachable', 'redis.unreachable', 'redis.reachable']);
     expect(daemon.logText()).not.toContain(password);
+  });
+
+  it('hangs is named in /readyz, with since when, although it is still connected', async (test) => {
+    const { redis, config } = await aRedis(test);
+    const { daemon, end } = await aStartedNight(test, { redis: config, scenario: { fleet: { size: 6 } } });
+    const before = Date.now();
+    expect(await redis.ask('CLIENT PAUSE 6000 ALL')).toBe('+OK');
+    const { status, body } = await readiness(daemon);
+    const check = { ok: false, kind: 'silent', reason: `${redis.url} gives no answer` };
+    expect([status, body]).toMatchObject([
+      503,
+      { ready: false, checks: { redis: check, clock: { ok: true } } },
+    ]);
+    const since = body.checks['redis']?.since ?? 0;
+    expect(since).toBeGreaterThanOrEqual(before);
+    expect((await readiness(daemon)).body.checks['redis']?.since).toBe(since);
+    await until('/readyz to be well again', async () => (await readiness(daemon)).status === 200);
+    expect((await end()).status.state).toBe('succeeded');
   });
 
   it('restarts with all its data sends creates again within 2 s, also where a second daemon works (P1, P11)', async (test) => {

@@ -45,6 +45,7 @@ const preview: StartPreview = {
   ...{ policy: 'production', targetBuild: '19.536-4', planHash: '', approval: false, planned: 2 },
   waves: [],
   leftOut: [],
+  failedBefore: 0,
   earlier: null,
   window: { isOpen: true, until: null, reason: '' },
 };

@@ -241,9 +241,12 @@ export const auditEventDocs = {
   },
   'collector.held': {
     when: 'An operator held a collector.',
-    example: { subject: '7', reason: 'disk replacement' },
+    example: { subject: '7 web-1', reason: 'disk replacement' },
   },
-  'collector.released': { when: 'An operator released a collector.', example: { subject: '7', reason: '' } },
+  'collector.released': {
+    when: 'An operator released a collector.',
+    example: { subject: '7 web-1', reason: '' },
+  },
   'group.held': {
     when: 'An operator held a group of collectors, over all policies.',
     example: { subject: 'fields.rack=r7', reason: 'its switch is replaced' },

@@ -19,6 +19,7 @@ const preview: StartPreview = {
     ...{ rollout: 'production-20260302-1', state: 'aborted', reason: 'by alice: CHG-9' },
     at: Date.UTC(2026, 2, 2),
   },
+  failedBefore: 0,
   leftOut: [{ kind: 'excluded', reason: 'runs on a Mac', count: 3 }],
   window: { isOpen: true, until: null, reason: '' },
 };

@@ -141,10 +141,11 @@ describe('completion', () => {
     );
     expect(await offered('bash', 'report', '--format', '.')).toEqual(['html', 'md']);
     expect(await offered('bash', 'upgrades', '--state', '.')).toContain('timedOut');
-    expect(await offered('bash', 'retry', '--class', '.')).toContain('timedOut');
+    expect(await offered('bash', 'retry', '--class', '=', 'ti')).toContain('timedOut');
     expect(await offered('bash', 'audit', '--type', '.')).toContain('rollout.aborted');
     for (const words of [
       ['--config', '.'],
+      ['status', '--config', '=', 'up'],
       ['upgrades', '.'],
       ['--config', 'x', 'upgrades', '.'],
     ])
@@ -196,6 +197,7 @@ describe('completion', () => {
       );
     expect(await ask('config', 'ch')).toEqual(['completion bash -- config ch', 'check']);
     expect(await ask('config', "''")).toEqual(['completion bash -- config .', 'check status']);
+    expect(await ask('--state', '=')).toEqual(['completion bash -- --state .', 'check status']);
     expect(await ask("'$(echo x)'", '-')).toEqual(['completion bash -- $(echo x) -']);
     expect(await ask('none', 'ch')).toEqual(['']);
     // The quoted word as bash passes it, and a value that would be a command.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Outage } from '../../../src/contract/admin/rollout-status.ts';
-import { serviceReadiness } from '../../../src/daemon/readiness-checks.ts';
+import { redisReadiness, serviceReadiness } from '../../../src/daemon/readiness-checks.ts';
 import { anApiBudgetStatus, anOutage } from '../../support/builders.ts';
 
 const saying = (reason: string, ok = true) => ({ readiness: () => ({ ok, reason }) });
@@ -45,5 +45,31 @@ describe('the readiness of the service', () => {
       ok: false,
       reason: expect.stringContaining('tries it, now. getCollector'),
     });
+  });
+});
+
+describe('the readiness of Redis', () => {
+  type Redis = Parameters<typeof redisReadiness>[0];
+  const well = {
+    place: 'redis://r',
+    worker: { isReady: () => true },
+    writes: { refusal: () => null },
+    rights: { refused: () => [] },
+    faults: { reason: () => null },
+    since: { unwritable: 1, forbidden: 2, fault: 3 },
+    unreachable: () => undefined,
+  };
+  const checked = (changes: object) => redisReadiness({ ...well, ...changes } as unknown as Redis);
+
+  it('names what is wrong, and when it began', () => {
+    expect(checked({})).toMatchObject({ ok: true });
+    expect(checked({ writes: { refusal: () => 'OOM' } })).toMatchObject({ kind: 'unwritable', since: 1 });
+    expect(checked({ rights: { refused: () => ['+get'] } })).toMatchObject({ kind: 'forbidden', since: 2 });
+    expect(checked({ faults: { reason: () => 'the lease: WRONGTYPE' } })).toMatchObject({
+      ...{ kind: 'fault', since: 3 },
+      reason: 'redis://r answers with an error: the lease: WRONGTYPE',
+    });
+    const away = { worker: { isReady: () => false }, unreachable: () => ({ reason: 'closed', since: 4 }) };
+    expect(checked(away)).toMatchObject({ kind: 'away', since: 4 });
   });
 });

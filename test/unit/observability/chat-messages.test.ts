@@ -138,6 +138,22 @@ describe('a message in Slack', () => {
     expect(writtenOf({ strata }).buttons).toMatchObject([{ label: 'release AIX' }]);
   });
 
+  it('offers to release the strata that a rollout waits for, the first of many', () => {
+    const labels = ['Linux / amd64', 'AIX', 'HP-UX', 'Solaris'];
+    const of = (count: number) => ({
+      ...held,
+      reasonKind: 'onlyHeldStrata' as const,
+      strata: strataHolding(...labels.slice(0, count).map((label) => aHeldStratum({ by: 'ann', label }))),
+    });
+    expect(writtenOf(of(2)).commands.slice(0, 3)).toEqual([
+      'upwave release "Linux / amd64"',
+      'upwave release AIX',
+      'upwave resume production --hold 7',
+    ]);
+    expect(writtenOf(of(4)).commands.slice(2, 4)).toEqual(['upwave release HP-UX', 'upwave holds']);
+    expect(writtenOf({ ...of(1), reasonKind: 'failures' }).commands[0]).toMatch(/resume/);
+  });
+
   it('shows names and reasons from outside as they are: no mention, no link', () => {
     const body = slackOf({ ...held, reason: '<!channel> & <https://evil.example.com|resume>' });
     const text = '&lt;!channel&gt; &amp; &lt;https://evil.example.com|resume&gt;';

@@ -1,5 +1,6 @@
 import { counted } from '../../../rollout/messages/sentences.ts';
 import { policyOfAudit } from '../../../rollout/model/rollout-id.ts';
+import { auditActs } from '../../../rollout/status/audit-acts.ts';
 import { chosenAccount, isOfChosenAccount } from '../parts/account.tsx';
 import { type AuditEntry, callDaemon } from '../parts/call.ts';
 import { Choice } from '../parts/choice.tsx';
@@ -25,7 +26,7 @@ export function Activity({ filter }: { readonly filter: ActivityFilter }) {
   );
   const problem = all.problem === '' ? found.problem : all.problem;
   const value = isFiltered ? found.value : all.value;
-  const shown = (value ?? []).filter(isOfAccount);
+  const shown = auditActs((value ?? []).filter(isOfAccount));
   return (
     <section aria-labelledby="activity">
       <h2 id="activity" class="lead">

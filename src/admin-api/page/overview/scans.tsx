@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { showCount, singularOrPlural } from '../../../base/singular-or-plural.ts';
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/config-texts.ts';
-import { earlierText, planText } from '../../../rollout/messages/plans.ts';
+import { earlierText, planText, retriedText } from '../../../rollout/messages/plans.ts';
 import { counted, sentence } from '../../../rollout/messages/sentences.ts';
 import { AccountName, isOfChosenAccount } from '../parts/account.tsx';
 import { ActButton } from '../parts/act-button.tsx';
@@ -108,7 +108,7 @@ function askStart(policy: string): void {
 }
 
 function planLines(preview: AnswerOf<'previewStart'>): ReadonlyArray<ComponentChildren> {
-  const { leftOut, earlier, window, approval } = preview;
+  const { leftOut, earlier, failedBefore, window, approval } = preview;
   return [
     sentence(planText(preview)),
     earlier === null ? null : (
@@ -116,6 +116,7 @@ function planLines(preview: AnswerOf<'previewStart'>): ReadonlyArray<ComponentCh
         <Linked text={`${earlierText(earlier)}.`} />
       </b>
     ),
+    failedBefore === 0 ? null : <b>{sentence(retriedText(preview))}</b>,
     ...leftOut.map(({ reason, count }) => `${showCount(count)} left out: ${reason}.`),
     window.isOpen ? null : `Nothing starts before the window opens: ${window.reason}.`,
     approval ? 'The plan then waits for your approval.' : 'Upgrades start immediately.',

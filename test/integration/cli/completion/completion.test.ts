@@ -12,6 +12,12 @@ afterEach(() => void vi.unstubAllEnvs());
 const label = 'Linux / amd64 / 19.441-2';
 const hostile = 'AIX\u001b[2J';
 const figures = { size: 9, succeeded: 0, failed: 0, active: 0, waiting: 9, isHeld: false };
+const group = 'osName=Windows*';
+const tally = { failed: 2, tried: 3 };
+const sharedAttribute = {
+  attributes: [{ key: 'osName', value: 'Windows*' }],
+  ...{ ...tally, elsewhere: tally, share: 0.1 },
+};
 const since = { by: 'alice', reason: 'broken disk', at: startedAt };
 
 /** 60 collectors of one build. The names of 59 begin alike, that of one as the build does. The last has failed. */
@@ -24,7 +30,11 @@ async function setUp() {
   const operations = makeFakeOperations({
     upgrades: planned,
     rollouts: [
-      aRolloutStatus({ waves: [aWaveStatus({ name: 'canary' }), aWaveStatus({ name: 'rest' })] }),
+      aRolloutStatus({
+        hold: 17,
+        sharedAttribute,
+        waves: [aWaveStatus({ name: 'canary' }), aWaveStatus({ name: 'rest' })],
+      }),
       aRolloutStatus({
         ...{ id: 'edge-20260302-1', policy: 'edge', waves: [aWaveStatus({ name: 'shore' })] },
         ...{ state: 'succeeded', endedAt: startedAt, targetBuild: '19.600-1', fromBuilds: ['19.500-1'] },
@@ -34,7 +44,12 @@ async function setUp() {
       policies: [aPolicyStatus(), aPolicyStatus({ policy: 'edge' })],
       orphans: [],
     },
-    course: { strata: [label, hostile].map((each) => ({ label: each, ...figures })) },
+    course: {
+      strata: [
+        ...[label, hostile].map((each) => ({ label: each, ...figures })),
+        { label: 'Linux / amd46', ...figures, size: 0 },
+      ],
+    },
     held: {
       builds: [{ build: '19.455-2', ...since }],
       groups: [{ label: 'fields.rack=r7', attributes: [{ key: 'fields.rack', value: 'r7' }], ...since }],
@@ -66,9 +81,12 @@ it.each([
   ['upgrades edge --wave .', ['shore']],
   ['approve production-20260302-1 --wave .', ['canary', 'rest']],
   ['upgrades production --stratum .', [label]],
+  ['resume --hold .', ['17']],
+  ['resume production --hold = 1', ['17']],
+  ['resume edge --hold .', []],
   ['rehearse --build .', builds],
-  ['hold .', [...builds, label]],
-  ['hold web-7 .', [...builds, label]],
+  ['hold .', [...builds, label, group]],
+  ['hold web-7 .', [...builds, label, group]],
   ['release .', ['19.455-2', 'web-7', '8', 'fields.rack=r7', label]],
   ['status production .', []],
   ['explain .', []],
@@ -77,8 +95,8 @@ it.each([
   ['explain "db-59', ['db-59']],
   ['explain 4007', ['4007']],
   ['explain 19.5', ['19.5-box']],
-  ['hold db-59', [...builds, label, 'db-59']],
-  ['hold db-5 db-59', [...builds, label, 'db-59']],
+  ['hold db-59', [...builds, label, group, 'db-59']],
+  ['hold db-5 db-59', [...builds, label, group, 'db-59']],
 ])('completion of `%s` asks the daemon', async (words, values) => {
   const { url, offered } = await setUp();
   vi.stubEnv('UPWAVE_URL', url);

@@ -36,6 +36,14 @@ describe('the preview of a rollback on the command line', () => {
     expect(lines).toContain('          ip-10-5-2-191.example.com (had 19.227-15), staging-queue-184 (had');
   });
 
+  it('names the command that lists all that stay, where it names only some of them', async () => {
+    const list = (lines: readonly string[]) => lines.filter((line) => line.startsWith('list '));
+    expect(list(await shown(undefined, { leftBehind: [left] }))).toEqual([
+      'list      once it has ended, all that stay: upwave upgrades production-20260302-1 --state succeeded,unconfirmed,timedOut --limit 100000',
+    ]);
+    expect(list(await shown(undefined, { leftBehind: [{ ...left, count: 2 }] }))).toEqual([]);
+  });
+
   it('names one collector in the singular', async () => {
     expect((await shown(80, { collectors: 1 }))[0]).toMatch(/takes 1 collector back$/);
   });

@@ -122,11 +122,23 @@ plan    7f3a by schedule   3 left out   from 19.441-2`);
       { ...held, buildHold },
       'build 19.536-4 is held (by daemon); upwave release 19.536-4, then upwave resume production --hold 17',
     ],
+    [
+      'held',
+      { state: 'awaitingApproval', buildHold },
+      'build 19.536-4 is held: it tripped a canary (by daemon); upwave release 19.536-4, then upwave approve production --plan 7f3a',
+    ],
+    ['do', { state: 'awaitingApproval', buildHold, verbs: ['abort'] }, 'upwave release 19.536-4   | abort'],
     ['held', { ...over, strata: strataHolding(done) }, 'stratum Linux: 3 of 4 failed'],
     [
       'held',
-      { strata: strataHolding(aHeldStratum(), aHeldStratum({ waiting: 1 }), aHeldStratum({ waiting: 0 })) },
-      '3 strata, 8 collectors wait: Linux / amd64 / 19.441-2 (3 of 4 failed, 1 of 80 elsewhere) and 2 more; list them: upwave holds',
+      {
+        strata: strataHolding(
+          aHeldStratum(),
+          aHeldStratum({ label: 'AIX', waiting: 1 }),
+          aHeldStratum({ label: 'HP-UX', waiting: 0 }),
+        ),
+      },
+      '3 strata, 8 collectors wait: Linux / amd64 / 19.441-2 (3 of 4 failed, 1 of 80 elsewhere) and 2 more; upwave release "Linux / amd64 / 19.441-2" AIX HP-UX; list them: upwave holds',
     ],
     [
       'strata',

@@ -178,6 +178,7 @@ describe('the rollout that a start would begin', () => {
       { kind: 'newer', reason: 'runs a newer build, and downgrades are not allowed', count: 14 },
       { kind: 'notAlive', reason: 'not alive', count: 63 },
     ],
+    failedBefore: 0,
     earlier: null,
     approval: true,
     window: { isOpen: true, until: null, reason: '' },
@@ -200,6 +201,11 @@ describe('the rollout that a start would begin', () => {
     expect(line).toBe(
       `earlier   ${showInstant(startedAt, startedAt)}, production-20260302-1 to this build was rolled back: ${reason}`,
     );
+  });
+
+  it('says how many collectors failed before on this build', () => {
+    const [, line] = renderPreview({ ...preview, failedBefore: 3 }, startedAt).split('\n');
+    expect(line).toBe('retried   3 of 854 collectors failed before on this build, and are retried');
   });
 
   it('has one line for each fact without a terminal', () => {

@@ -93,14 +93,16 @@ describe('the live screen', () => {
   it('shows all keys on a question mark', () => {
     const { state } = press(two, { type: '?' });
     const lines = screenLines(state, startedAt, size, plain).map((line) => line.trim());
-    expect(lines).toContain('p                pause the rollout, with a reason');
+    expect(lines).toContain('p                pause the rollout: shows what that does, and asks first');
     expect(press(state, 'back').state.story).toBeUndefined();
     expect(press(two, { type: '/?' }).state.words).toBe('?');
   });
 
   it('pauses with the typed reason, only where that is legal, and not on escape', () => {
     const pause = press(two, { type: 'plunch, q' }, 'enter');
-    expect(pause.wishes).toMatchObject([{ kind: 'pause', reason: 'lunch, q', status: { policy: 'web' } }]);
+    expect(pause.wishes).toMatchObject([
+      { kind: 'verb', asked: { verb: 'pause' }, reason: 'lunch, q', status: { policy: 'web' } },
+    ]);
     expect(press(two, { type: 'plunch' }, 'back').wishes).toEqual([]);
     const held = withReading(emptyScreen, {
       rows: [row('web', { verbs: [], state: 'held' })],
@@ -108,7 +110,39 @@ describe('the live screen', () => {
       seenAt: startedAt,
     });
     expect(press(held, { type: 'p' }, 'enter').wishes).toEqual([]);
-    expect(press(held, { type: 'p' }).state.message).toBe('web-1 cannot be paused: it is held');
+    expect(press(held, { type: 'p' }).state.message).toBe('web-1 is held');
+  });
+
+  it('resumes the hold that was shown, approves the wave that waits, and shows first what that does', () => {
+    const held = row('web', { verbs: ['resume'], state: 'held', hold: 17 });
+    const waiting = row('edge', {
+      verbs: ['approve', 'pause'],
+      waves: [aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' })],
+    });
+    const state = withReading(emptyScreen, { rows: [held, waiting], notes: [], seenAt: startedAt });
+    const asked = press(state, { type: 'r' }).state;
+    const lines = screenLines(asked, startedAt, size, plain);
+    expect(lines.join(' ')).toContain('Resume web-1?');
+    expect(lines.at(-1)).toMatch(/^resume web-1, reason:/);
+    // The hold that was shown is named, also when there is another one by now.
+    const later = withReading(asked, {
+      rows: [row('web', { verbs: ['resume'], state: 'held', hold: 18 }), waiting],
+      notes: [],
+      seenAt: startedAt,
+    });
+    expect(press(later, { type: 'fixed' }, 'enter').wishes).toMatchObject([
+      { kind: 'verb', asked: { verb: 'resume', hold: 17 }, reason: 'fixed' },
+    ]);
+    expect(press(state, 'down', { type: 'a' }, 'enter').wishes).toMatchObject([
+      { kind: 'verb', asked: { verb: 'approve', wave: 'rest' }, status: { id: 'edge-1' } },
+    ]);
+    expect(press(state, { type: 'a' }, 'enter')).toMatchObject({
+      wishes: [{ kind: 'list' }],
+      state: { message: undefined },
+    });
+    expect(press(state, { type: 'a' }).state.message).toBe('web-1 does not wait for approval (held)');
+    expect(screenLines(state, startedAt, size, plain).at(-1)).toContain('r resume');
+    expect(press(state, { type: 'r' }, 'back').wishes).toEqual([]);
   });
 
   it('quits by q, but not by a q within a reason', () => {
@@ -200,7 +234,34 @@ describe('the live screen', () => {
     expect(lines[37]).toMatch(/ {2}wave\.opened {2}wave shore-\d+/);
     expect(linesIn({ ...night, events }, 120, 60)).not.toContain('last events');
     expect(linesIn(press(below, 'enter').state, 120, 40)).not.toContain('last events');
-    expect(linesIn(below, 80, 24)).not.toContain('last events');
+    expect(linesIn(press(below, 'enter').state, 80, 24)).not.toContain('last events');
+  });
+
+  it('fills a small screen: the rollout at the cursor, what needs a person in full, and plain steps last', () => {
+    const reason = 'the disk of the collector is full, and its log cannot be written any more';
+    const events = Array.from({ length: 100 }, (_, at) =>
+      at % 40 === 30
+        ? aRolloutEvent({ rollout: 'edge-1', event: 'upgrade.failed', collectorId: at, reason })
+        : aRolloutEvent({ rollout: 'edge-1', event: at % 2 ? 'upgrade.queued' : 'upgrade.succeeded' }),
+    );
+    const rows = [row('web'), row('edge')];
+    const state = { ...withReading(emptyScreen, { rows, notes: [], seenAt: startedAt }), cursor: 1, events };
+    const lines = linesIn(state, 80, 24);
+    expect(lines).toHaveLength(24);
+    expect(lines.slice(0, -2)).not.toContain('');
+    expect(lines.filter((line) => line.includes('upgrade.failed'))).toHaveLength(2);
+    expect(wordsOf(lines)).toContain(reason);
+    expect(wordsOf(lines)).toContain('upgrade.succeeded');
+    expect(wordsOf(lines)).not.toContain('upgrade.queued');
+    const few = linesIn({ ...state, events: events.filter((_, at) => at < 4) }, 80, 24);
+    expect(few.filter((line) => line.includes('upgrade.queued'))).toHaveLength(2);
+  });
+
+  it('cuts no list of an open rollout for collectors that are not there', () => {
+    const waves = Array.from({ length: 30 }, (_, at) => aWaveStatus({ name: `wave ${at}` }));
+    const one = withReading(emptyScreen, { rows: [row('web', { waves })], notes: [], seenAt: startedAt });
+    const lines = linesIn(one, 80, 24).slice(0, -2);
+    expect(lines.filter((line) => line === '')).toHaveLength(1);
   });
 
   it('keeps the policies above the open rollout and its collectors', () => {

@@ -117,6 +117,11 @@ describe('hold of a collector', () => {
     expect(collectors).toEqual([{ collectorId: 100, name: 'svr-12', ...by, at: t }]);
     const parts = { ...house.parts, store: makeMemoryRolloutStore() };
     expect(await releaseSubjects(parts, { subject: 'svr-12', ...by })).toMatchObject({ kind: 'done' });
+    const audit = await house.parts.register.readAudit(2);
+    expect(audit.map(({ event, subject }) => `${event} ${subject}`)).toEqual([
+      'collector.released 100 svr-12',
+      'collector.held 100 svr-12',
+    ]);
   });
 });
 
@@ -196,6 +201,28 @@ describe('a group of collectors by what they share', () => {
     expect(await groupsHeld()).toEqual([label]);
     expect(await releaseOf(label)).toMatchObject({ kind: 'done' });
     expect((await house.now()).strata.held).toEqual([]);
+  });
+
+  it.each([
+    ['osName=linux', ['osName=Linux']],
+    ['osName=Windows', ['osName=Windows*', 'osName=Windows 2019']],
+    ['osName=Linux and osArch=amd46', ['osName=Linux and osArch=amd64', 'osName=Linux and osArch=arm64']],
+    ['osName=Windows 2020 and osArch=arm64', []],
+  ])('%s, which no collector has, names only groups that exist, the nearest first', async (text, nearest) => {
+    const collectors = [
+      aCollector({ id: 100, osName: 'Linux', osArch: 'amd64' }),
+      aCollector({ id: 101, osName: 'Windows 2019', osArch: 'amd64' }),
+      aCollector({ id: 102, osName: 'Windows Server 2022', osArch: 'amd64' }),
+      aCollector({ id: 103, osName: 'Linux', osArch: 'arm64' }),
+    ];
+    const attributes = runAtOnce(tabulateAttributes(collectors));
+    await house.store.freeze({ rollout: aRollout(), upgrades: [], groups, events: [], attributes });
+    const result = await holdOf(text);
+    expect(result).toMatchObject({ kind: 'done', note: { kind: 'groupEmpty', nearest } });
+    const note = 'note' in result && result.note !== undefined ? holdNoteText(result.note) : '';
+    expect(note).toContain(
+      nearest.length > 0 ? `did you mean "${nearest.join('", "')}"? no collector` : 'no collector',
+    );
   });
 
   it('is held as the stratum that it became in a rollout, where it was held and released before (P4)', async () => {

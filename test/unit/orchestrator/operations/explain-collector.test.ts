@@ -158,6 +158,15 @@ describe('a collector of an active rollout', () => {
   });
 });
 
+it('names policies that select a collector before those that do not, in the order of the config', async () => {
+  const named = (name: string, pattern: string) =>
+    aPolicy({ name, select: { ...policy.select, include: { name: [pattern] } } });
+  const rollouts = () => [named('edge', 'edge*'), named('web', '*'), named('db', 'db*'), named('all', '*')];
+  const result = await explainCollector({ ...house.parts, fleet: service, rollouts }, 'svr-12');
+  if (result.kind !== 'explained') throw new Error(result.kind);
+  expect(result.explanations.map(({ policy: name }) => name)).toEqual(['web', 'all', 'edge', 'db']);
+});
+
 describe('what the service shows of a collector now', () => {
   it('is shown beside what the rollout knows of it', async () => {
     await keep({}, anUpgrade({ state: 'pending' }, identity));

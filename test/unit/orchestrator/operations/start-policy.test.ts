@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { makeStartPolicy } from '../../../../src/orchestrator/operations/start-policy.ts';
 import { aFleet, targetBuild } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
-import { aHouse, save, serving } from '../../../support/house.ts';
+import { aHouse, over, save, serving } from '../../../support/house.ts';
+import { changeTo, saveUpgrade } from '../../../support/store/store-changes.ts';
 
 const policy = 'production';
 
@@ -47,6 +48,20 @@ describe('a start by an operator (P15)', () => {
     expect((await preview()).earlier).toMatchObject({
       ...{ rollout: rollout.id, state: 'aborted', reason: expect.stringContaining('CHG-9') },
     });
+  });
+
+  it('is shown with how many of its collectors failed before on the same build', async () => {
+    const { preview, begin, store } = await setUp();
+    const shown = await preview();
+    expect(shown.failedBefore).toBe(0);
+    await begin(shown.planHash);
+    const [rollout] = await store.listRollouts([policy]);
+    if (rollout === undefined) throw new Error('no rollout');
+    const [upgrade] = await store.listUpgrades(rollout.id, { offset: 0, limit: 1 });
+    if (upgrade === undefined) throw new Error('no upgrade');
+    await saveUpgrade(store, changeTo(upgrade, over('failed')));
+    await save(store, rollout, { state: 'finishedWithFailures', endedAt: rollout.createdAt });
+    expect(await preview()).toMatchObject({ planned: 3, failedBefore: 1 });
   });
 
   it('is refused when the plan has changed, and names the present plan', async () => {

@@ -12,7 +12,7 @@ describe('what a rollout needs from a person', () => {
     [
       'needsApproval',
       { state: 'awaitingApproval', buildHold },
-      'its build is held',
+      'build held, approval due',
       'Release build 19.536-4 and approve plan 7f3a, or abort.',
     ],
     [
