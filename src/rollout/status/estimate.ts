@@ -92,7 +92,7 @@ export function estimateRemainder(
   const endOf = (all: readonly EpochMs[]) => (all.length < works.length ? null : (all.at(-1) ?? span.from));
   const [early, endsAt, late] = [endOf(ends(1 - uncertainty)), endOf(waveEnds), endOf(ends(1 + uncertainty))];
   return {
-    endsAt: endsAt === null ? null : Math.round(endsAt),
+    endsAt,
     waveEnds,
     plusMinusMs: early === null || late === null ? 0 : Math.round((late - early) / 2),
     requests: Math.round(sumOf(works, ({ requests }) => requests)),
@@ -127,7 +127,7 @@ function scheduleWork(
       : at + workMs;
     if (workedAt === null) break;
     at = workedAt + soakMs;
-    ends.push(at);
+    ends.push(Math.round(at));
   }
   return ends;
 }
