@@ -53,6 +53,8 @@ export function addServiceProgram(program: Command, run: CommandRunner): void {
     .option('--host <host>', 'the address to listen on', '127.0.0.1')
     .option('--port <port>', 'the port to listen on; 0 takes a free one', wholeNumber, 8080)
     .option('--fleet <size>', 'how many collectors', fleetSize)
+    .option('--fleet-from <file>', 'the collectors from this file, as `collectors list --json` writes it')
+    .option('--seed <text>', 'draws another fleet; the same text gives the same one')
     .option('--access-id <id>', 'the access id it accepts (or UPWAVE_ACCESS_ID)')
     .option('--access-key <key>', 'the access key it accepts (or UPWAVE_ACCESS_KEY)')
     .option('--speed <factor>', 'how many times faster than real time the simulation runs', positiveNumber, 1)

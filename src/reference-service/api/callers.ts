@@ -1,6 +1,7 @@
 import { invariant } from '../../base/assert.ts';
 import type { Clock } from '../../base/time.ts';
 import type { HttpRequest } from '../../http/operation-handlers.ts';
+import { drawListed, highestId, type ListedFleet } from '../fleet/listed-fleet.ts';
 import type { StoredWorld } from '../fleet/stored-world.ts';
 import { World } from '../fleet/world.ts';
 import { type AccessKey, mainAccountName } from '../scenario/account-scenario.ts';
@@ -18,6 +19,8 @@ export interface Account {
 
 /** Separates the ids of accounts, so that a collector of one is unknown in all others. */
 const idsPerAccount = 1_000_000;
+/** Ids are drawn from here on. */
+const idsBegin = 100_000_000;
 
 /** Every account of the service, the main one first. */
 export function makeAccounts(parts: {
@@ -26,8 +29,11 @@ export function makeAccounts(parts: {
   /** The state of an earlier run, by account. */
   readonly stored?: Readonly<Record<string, StoredWorld>> | undefined;
   readonly changed?: () => void;
+  /** The main account has these collectors. Default: drawn ones. */
+  readonly listed?: ListedFleet | undefined;
 }): ReadonlyMap<string, Account> {
-  const { scenario, clock } = parts;
+  const { scenario, clock, listed } = parts;
+  const listedIds = listed === undefined ? 0 : Math.max(0, highestId(listed) - idsBegin);
   const described = new Map(Object.entries(scenario.accounts));
   const names = new Set([mainAccountName, ...described.keys()]);
   return new Map(
@@ -36,7 +42,8 @@ export function makeAccounts(parts: {
       const world = new World({
         clock,
         scenario: name === mainAccountName ? scenario : withOwnFleet(scenario, name, account?.fleet ?? 0),
-        idOffset: index * idsPerAccount,
+        idOffset: listedIds + index * idsPerAccount,
+        ...(listed !== undefined && name === mainAccountName ? { drawCollector: drawListed(listed) } : {}),
         stored: parts.stored?.[name],
         ...(parts.changed === undefined ? {} : { changed: parts.changed }),
       });

@@ -10,8 +10,11 @@ import type { CollectorFacts, CollectorLife, SimulatedCollector } from './simula
 /** Ids have nine digits, as in the real service. */
 const firstIdOfAll = 100_000_001;
 
-/** Draws a collector that registers itself. @param index counts the collectors of the account, from 0 */
-export type DrawCollector = (index: number, now: EpochMs) => SimulatedCollector;
+/**
+ * Draws a collector that registers itself; undefined: it is drawn from the seed.
+ * @param index counts the collectors of the account, from 0
+ */
+export type DrawCollector = (index: number, now: EpochMs) => SimulatedCollector | undefined;
 
 /** Draws collectors one by one, each from the seed and its index only. */
 export class FleetGenerator {
@@ -48,7 +51,8 @@ export class FleetGenerator {
   /** @param isTaken names are unique in an account */
   next(now: EpochMs, isTaken: (name: string) => boolean): SimulatedCollector {
     const index = this.#index++;
-    if (this.#draw !== undefined) return this.#draw(index, now);
+    const given = this.#draw?.(index, now);
+    if (given !== undefined) return given;
     const unique = (drawn: string) => (isTaken(drawn) ? `${drawn.slice(0, 110)}-${index}` : drawn);
     const random = makeRandom(`fleet:${this.#fleet.seed}:${index}`);
     const { shares } = this.#fleet;

@@ -2,6 +2,7 @@ import type { Clock, DurationMs } from '../../base/time.ts';
 import { type Account, type Callers, makeAccounts } from '../api/callers.ts';
 import { ErrorAnswers } from '../api/error-answers.ts';
 import { ServiceRecord } from '../api/service-record.ts';
+import type { ListedFleet } from '../fleet/listed-fleet.ts';
 import type { StoredWorld } from '../fleet/stored-world.ts';
 import type { World } from '../fleet/world.ts';
 import { AccessKey, mainAccountName } from '../scenario/account-scenario.ts';
@@ -36,14 +37,19 @@ interface SimulationParts {
   readonly changed: () => void;
 }
 
-/** @param stored the state of an earlier run, by account; default: new fleets are drawn */
+/** @param fleets default: new fleets are drawn */
 export function makeSimulation(
   parts: SimulationParts,
   scenario: Scenario,
-  stored?: Readonly<Record<string, StoredWorld>>,
+  fleets: {
+    /** The state of an earlier run, by account. */
+    readonly stored?: Readonly<Record<string, StoredWorld>> | undefined;
+    /** The collectors of the main account. */
+    readonly listed?: ListedFleet | undefined;
+  } = {},
 ): Simulation {
   const { clock, credentials, changed } = parts;
-  const accounts = makeAccounts({ scenario, clock, changed, stored });
+  const accounts = makeAccounts({ scenario, clock, changed, ...fleets });
   const record = new ServiceRecord(clock);
   const keys = [...credentials.map((each) => AccessKey.parse({ ...each })), ...scenario.keys];
   const authentication = new Authentication({ keys, limits: scenario.limits, clock });

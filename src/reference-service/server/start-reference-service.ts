@@ -12,6 +12,7 @@ import { makeSourceHandlers } from '../api/source-handlers.ts';
 import { makeUpgradeHandlers } from '../api/upgrade-handlers.ts';
 import { controlApi } from '../control/control-api.ts';
 import { makeControlHandlers } from '../control/control-handlers.ts';
+import type { ListedFleet } from '../fleet/listed-fleet.ts';
 import type { World } from '../fleet/world.ts';
 import { mainAccountName } from '../scenario/account-scenario.ts';
 import type { Scenario } from '../scenario/scenario.ts';
@@ -26,6 +27,8 @@ export interface ReferenceServiceParts {
   /** 0: any free port. */
   readonly port: number;
   readonly scenario: Scenario;
+  /** The collectors of the main account, which the scenario's `fleet` has to fit. Default: drawn ones. */
+  readonly listed?: ListedFleet | undefined;
   /** How much faster than real time the service runs. Its rate limit is multiplied as well. */
   readonly speed: number;
   /** Real time. Default: the machine's clock. */
@@ -86,10 +89,13 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
     wait: (durationMs: DurationMs) => waitReal(durationMs / speed, closing.signal),
     changed: () => keeper?.noteChange(),
   };
-  let simulation = makeSimulation(ofSimulation, parts.scenario, stored?.worlds);
+  let { listed } = parts;
+  let simulation = makeSimulation(ofSimulation, parts.scenario, { stored: stored?.worlds, listed });
   let storedWorlds = stored?.worlds ?? {};
   const play = (scenario: Scenario): void => {
-    simulation = makeSimulation(ofSimulation, scenario);
+    // Another scenario has a fleet of its own.
+    if (scenario !== simulation.scenario) listed = undefined;
+    simulation = makeSimulation(ofSimulation, scenario, { listed });
     storedWorlds = {};
     keeper?.noteChange();
   };

@@ -37,6 +37,10 @@ describe.concurrent('the command line', () => {
     ['export', /missing required argument 'rollout'/],
     ['service --fleet many', /give a whole number/],
     ['service --fleet 10001', /an account has at most 10000 collectors/],
+    [
+      'service --fleet-from package.json --access-id a --access-key b',
+      /package\.json: is not a list of collectors/,
+    ],
     ['service --port 0', /^upwave: give the credentials that it accepts/],
     ['', /Usage: upwave/],
     ['status --url foo', whereTo],
