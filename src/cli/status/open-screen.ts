@@ -54,6 +54,8 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
   };
   const isAsked = process.stdin.isTTY === true;
   const change = (next: ScreenState): void => {
+    // An answer that comes after the end would take the terminal over again, for ever.
+    if (closed.signal.aborted) return;
     state = next;
     terminal.redraw();
   };

@@ -39,4 +39,35 @@ describe.skipIf(!hasTerminal)('the live screen at a terminal (skipped where scri
     screen.type('q');
     expect((await screen.ended).code).toBe(0);
   });
+
+  it('ends when it is left while a list is on its way', async () => {
+    let answer = (): void => undefined;
+    const mayAnswer = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const all = makeFakeOperations({
+      rollouts: [aRolloutStatus({}), aRolloutStatus({ id: 'edge-20260302-1' })],
+    });
+    let isAsked = false;
+    const api = await startFakeAdminApi({
+      ...all,
+      searchUpgrades: async (...search) => {
+        isAsked = true;
+        await mayAnswer;
+        return all.searchUpgrades(...search);
+      },
+    });
+    onTestFinished(api.close);
+    const env = { TERM: 'xterm' };
+    const atTerminal = { columns: 120, rows: 40 };
+    const screen = startUpwave({ args: ['status', '--watch', '--url', api.url], env, atTerminal });
+    onTestFinished(() => screen.kill('SIGKILL'));
+    await until('the list of policies', () => screen.out().includes('quit'));
+    screen.type('\r');
+    await until('the request', () => isAsked);
+    screen.type('q');
+    await until('the ordinary screen', () => screen.out().includes('\u001b[?1049l'));
+    answer();
+    expect((await screen.ended).code).toBe(0);
+  });
 });
