@@ -32,7 +32,22 @@ await build({
   logLevel: 'warning',
 });
 
+// The reference service alone, with all that it needs in one file. Some libraries call `require`.
+await build({
+  entryPoints: ['dist/service-main.js'],
+  outfile: 'dist/service.mjs',
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  minify: true,
+  banner: {
+    js: "import { createRequire as makeRequire } from 'node:module';const require = makeRequire(import.meta.url);",
+  },
+  logLevel: 'warning',
+});
+
 // `npm install -g` links them: the manual pages beside those of the system, the program into the PATH.
 writeFileSync('dist/upwave.1', manPage());
 writeFileSync('dist/upwave-docs.7', docsManPage());
-chmodSync('dist/main.js', 0o755);
+for (const program of ['dist/main.js', 'dist/service.mjs']) chmodSync(program, 0o755);

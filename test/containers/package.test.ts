@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,11 +22,11 @@ const Packed = z.tuple([z.object({ filename: z.string(), files: z.array(z.object
 describe('the package', () => {
   let folder: string;
   let packed: z.infer<typeof Packed>[0];
-  const upwave = (...args: string[]) =>
-    execute('upwave', args, {
-      cwd: folder,
-      env: { PATH: `${folder}/bin:${process.env['PATH']}`, HOME: folder, NO_COLOR: '1' },
-    });
+  const inFolder = () => ({
+    cwd: folder,
+    env: { PATH: `${folder}/bin:${process.env['PATH']}`, HOME: folder, NO_COLOR: '1' },
+  });
+  const upwave = (...args: string[]) => execute('upwave', args, inFolder());
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'upwave-package-'));
@@ -66,6 +66,22 @@ describe('the package', () => {
     for (const page of ['man1/upwave.1', 'man7/upwave-docs.7'])
       expect((await stat(join(folder, 'share/man', page))).size).toBeGreaterThan(1_000);
     expect((await upwave('help', 'UpwaveNoProgress')).stdout).toMatch(/^UpwaveNoProgress\n/);
+  });
+
+  it('has the reference service as a program of one file, and for tests in TypeScript', async () => {
+    expect((await execute('upwave-service', ['--openapi'], inFolder())).stdout).toMatch(/^{\s*"openapi"/);
+    const program = await readFile(join(folder, 'lib/node_modules/upwave/dist/service.mjs'), 'utf8');
+    for (const library of ['bullmq', 'ioredis']) expect(program).not.toContain(library);
+    const tried = `import { parseScenario, startReferenceService } from 'upwave/reference-service';
+      const service = await startReferenceService({ credentials: [], host: '127.0.0.1', port: 0, speed: 1,
+        state: null, onStateFailure: () => {}, scenario: parseScenario({ fleet: { size: 3 } }) });
+      console.log(service.world.collectors().length);
+      await service.close();`;
+    const file = join(folder, 'lib/tried.mjs');
+    await writeFile(file, tried);
+    expect((await execute(process.execPath, [file], inFolder())).stdout).toBe('3\n');
+    const types = join(folder, 'lib/node_modules/upwave/dist/types/reference-service/index.d.ts');
+    expect((await stat(types)).size).toBeGreaterThan(100);
   });
 
   it('brings the dependencies that the lock-file names, so that it installs without a registry', async () => {
