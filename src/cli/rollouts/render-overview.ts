@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
@@ -71,13 +72,15 @@ export function renderOverview(
     }
     const failed = failedOf(status);
     const failedText = failed === 0 ? '' : `  ${failed} failed`;
+    const held = sumOf(status.strata.held, ({ waiting }) => waiting);
+    const heldText = held === 0 ? '' : `  ${held} held`;
     const done =
       `${showCount(status.counts.succeeded)}/${showCount(status.planned)} ${status.kind === 'rollback' ? 'back' : 'ok'}`.padStart(
         doneMin,
       );
-    const when = cut(whenText(status, now), room - done.length - failedText.length - 2);
+    const when = cut(whenText(status, now), room - done.length - failedText.length - heldText.length - 2);
     const line = `${paint('bold', name)}  ${paint(headlineColor(status), headline)}  ${done}`;
-    return `${line}${failed === 0 ? '' : paint('red', failedText)}  ${when}`.trimEnd();
+    return `${line}${failed === 0 ? '' : paint('red', failedText)}${heldText}  ${when}`.trimEnd();
   });
 }
 

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { counted, sentence, stateText } from './sentences.ts';
 
@@ -85,10 +86,13 @@ function waysOn({ verbs, buildHold }: RolloutStatus): string {
 }
 
 /** The sentence for a rollout that continues, except for a part that a person has to settle. */
-function ongoingText({ headline, blockers, reason }: RolloutStatus): string {
+function ongoingText({ headline, blockers, reason, strata }: RolloutStatus): string {
   const [first] = blockers;
   const settled = blockers.find(({ kind }) => kind === 'stratumHeld');
   if (settled !== undefined) return `${sentence(settled.reason)} The rest continues.`;
+  const held = sumOf(strata.held, ({ waiting }) => waiting);
+  if (held > 0)
+    return `${counted(held, 'collector of held strata waits', 'collectors of held strata wait')} for a release. The rest continues.`;
   if (headline.kind !== 'running') return `Needs nothing. ${sentence(first?.reason ?? reason)}`;
   return first === undefined ? 'Needs nothing.' : `Needs nothing. ${sentence(first.reason)}`;
 }

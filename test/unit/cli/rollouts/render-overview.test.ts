@@ -38,6 +38,21 @@ describe('the overview of the policies', () => {
     expect(lines.filter(({ length }) => length > 80)).toEqual([]);
   });
 
+  it('counts collectors of held strata', () => {
+    const held = [
+      {
+        label: 'osName=Windows*',
+        kind: 'asked' as const,
+        reason: 'by root: disk',
+        by: 'root',
+        at: startedAt,
+        waiting: 58,
+      },
+    ];
+    const strata = { total: 2, held, uncovered: { count: 0, labels: [] } };
+    expect(linesOf([of('web', { strata, eta: null })])[0]).toMatch(/1\/10 ok {2}58 held$/);
+  });
+
   it('shows why a policy has no rollout, when its last scan has a reason', () => {
     const reason = 'the service does not offer build 19.999-1';
     const lastScan = { at: startedAt, outcome: 'nothing', reason } as const;

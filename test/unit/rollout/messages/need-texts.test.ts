@@ -38,6 +38,21 @@ describe('what a rollout needs from a person', () => {
   });
 });
 
+it('names collectors of held strata, which nobody else releases, while the rest continues', () => {
+  const held = [
+    {
+      label: 'osName=Windows*',
+      kind: 'asked' as const,
+      reason: 'by root: disk',
+      by: 'root',
+      at: startedAt,
+      waiting: 58,
+    },
+  ];
+  const status = aRolloutStatus({ strata: { total: 2, held, uncovered: { count: 0, labels: [] } } });
+  expect(needText(status)).toBe('58 collectors of held strata wait for a release. The rest continues.');
+});
+
 describe('the headline in words', () => {
   it.each<[RolloutStatus['headline']['kind'], RolloutStatus['kind'], number | null, string]>([
     ['succeeded', 'upgrade', startedAt, 'succeeded'],
