@@ -34,7 +34,7 @@ await build({
 
 // The reference service alone, with all that it needs in one file. Some libraries call `require`.
 await build({
-  entryPoints: ['dist/service-main.js'],
+  entryPoints: ['dist/cli/service-main.js'],
   outfile: 'dist/service.mjs',
   bundle: true,
   platform: 'node',

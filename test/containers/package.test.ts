@@ -80,7 +80,10 @@ describe('the package', () => {
     const file = join(folder, 'lib/tried.mjs');
     await writeFile(file, tried);
     expect((await execute(process.execPath, [file], inFolder())).stdout).toBe('3\n');
-    const types = join(folder, 'lib/node_modules/upwave/dist/types/reference-service/index.d.ts');
+    const types = join(
+      folder,
+      'lib/node_modules/upwave/dist/types/reference-service/server/reference-service.d.ts',
+    );
     expect((await stat(types)).size).toBeGreaterThan(100);
   });
 

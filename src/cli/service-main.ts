@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // The reference service alone, which the build makes one file without dependencies: for those who write a client of this API.
 import { Command } from 'commander';
-import { addServiceOptions } from './cli/run/service-options.ts';
-import { CommandFailure, makeCommandRunner } from './cli/shell/command.ts';
-import { makeConsoleOutput, makeSafeStreams } from './cli/shell/console-output.ts';
+import { addServiceOptions } from './run/service-options.ts';
+import { CommandFailure, makeCommandRunner } from './shell/command.ts';
+import { makeConsoleOutput, makeSafeStreams } from './shell/console-output.ts';
 
 const streams = makeSafeStreams(process);
 const program = new Command('upwave-service');
