@@ -126,7 +126,7 @@ export const controlApi = [
   ] as const),
 ] as const;
 
-/** They show nothing that a client of the API could not read, and need no sign-in. */
+/** They need no sign-in: probes and people read them. They change nothing. */
 export const openOperations: ReadonlySet<string> = new Set([
   ...[readHealth, readDocument, showFleet].map(({ name }) => name),
 ]);

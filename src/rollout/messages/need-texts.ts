@@ -91,8 +91,11 @@ function ongoingText({ headline, blockers, reason, strata }: RolloutStatus): str
   const settled = blockers.find(({ kind }) => kind === 'stratumHeld');
   if (settled !== undefined) return `${sentence(settled.reason)} The rest continues.`;
   const held = sumOf(strata.held, ({ waiting }) => waiting);
-  if (held > 0)
-    return `${counted(held, 'collector of held strata waits', 'collectors of held strata wait')} for a release. The rest continues.`;
+  if (held > 0) {
+    const waits = counted(held, 'collector of held strata waits', 'collectors of held strata wait');
+    const rest = headline.kind === 'running' ? 'The rest continues.' : sentence(first?.reason ?? reason);
+    return `${waits} for a release. ${rest}`;
+  }
   if (headline.kind !== 'running') return `Needs nothing. ${sentence(first?.reason ?? reason)}`;
   return first === undefined ? 'Needs nothing.' : `Needs nothing. ${sentence(first.reason)}`;
 }

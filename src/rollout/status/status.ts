@@ -90,7 +90,7 @@ export function describeRollout(
   return { ...status, verbs: legalVerbs(view, status) };
 }
 
-/** Its reason. Upgrades that ran when it was held may have failed since: a breach is told by the failures of now. */
+/** Its reason. Upgrades that ran when it was held may have failed since, so a breach shows the current failures. */
 function reasonNow(view: AssessedView): RolloutReason {
   const { reason, state } = view.rollout;
   if (state !== 'held' || reason.kind !== 'failures') return reason;

@@ -50,7 +50,11 @@ it('names collectors of held strata, which nobody else releases, while the rest 
     },
   ];
   const status = aRolloutStatus({ strata: { total: 2, held, uncovered: { count: 0, labels: [] } } });
-  expect(needText(status)).toBe('58 collectors of held strata wait for a release. The rest continues.');
+  const waits = '58 collectors of held strata wait for a release.';
+  expect(needText(status)).toBe(`${waits} The rest continues.`);
+  const headline = { kind: 'waitsForWindow', needsPerson: false } as const;
+  const reason = 'the window is closed';
+  expect(needText({ ...status, headline, reason })).toBe(`${waits} The window is closed.`);
 });
 
 describe('the headline in words', () => {

@@ -84,7 +84,7 @@ describe('the status of a rollout', () => {
     ]);
   });
 
-  it('tells a breach by the failures of now, and as it was once they are acknowledged', () => {
+  it('shows the current failures of a breach, and those of its hold once they are acknowledged', () => {
     const failures = {
       wave: 'canary',
       failures: 2,
