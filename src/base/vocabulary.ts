@@ -136,9 +136,11 @@ export const blockerKinds = [
   'retryNotDue',
   'turn',
   'concurrency',
+  'pace',
   'stratumHeld',
   'window',
   'freeze',
+  'notBefore',
   'windowTooShort',
   'cap',
   ...stopCauseKinds,
@@ -221,6 +223,7 @@ export type HeadlineKind = (typeof headlineKinds)[number];
 export const planExclusions = [
   'notSelected',
   'excluded',
+  'notInShare',
   // The request names other collectors.
   'notAsked',
   'atTarget',

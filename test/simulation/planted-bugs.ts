@@ -49,6 +49,9 @@ const unneeded = [
   'searchLate',
   'suspend',
   'clockWrong',
+  'pace',
+  'ownCalendar',
+  'share',
 ] as const;
 
 /** Nights that nothing steers: as cheap as their seeds are. */

@@ -7,6 +7,7 @@ import type {
   FreezeRule,
   GateRule,
   Isolation,
+  PaceRule,
   Policy,
   Selector,
   WaveRule,
@@ -55,7 +56,16 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
     name,
     timeZone: basics.pick(zones),
     concurrency,
-    select: { include: {}, exclude: when('exclude', 0.4, drawExclusions, []) },
+    select: {
+      include: {},
+      exclude: when('exclude', 0.4, drawExclusions, []),
+      ...when<{ readonly share?: number }>(
+        'share',
+        isUnhindered ? 0 : 0.15,
+        (chances) => ({ share: chances.pick([30, 60, 90]) }),
+        {},
+      ),
+    },
     target: {
       version: 'latest',
       allowDowngrade: basics.hit(0.3),
@@ -70,6 +80,12 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
       'off',
     ),
     maxInFlightPer: when('caps', 0.5, drawCaps, []),
+    ...when<{ readonly pace?: PaceRule }>(
+      'pace',
+      isUnhindered ? 0 : 0.2,
+      (chances) => ({ pace: drawPace(chances) }),
+      {},
+    ),
     approval: when('planApproval', leansTo('approval') ? 0.6 : isUnhindered ? 0 : 0.2, () => true, false),
     windows: when('windows', isUnhindered ? 0 : 0.25, drawWindows, []),
     freezes: when('freezes', isUnhindered ? 0 : 0.15, (chances) => drawFreezes(chances, startsAt), []),
@@ -96,7 +112,12 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
       },
     },
     defer: { upToMs: basics.pick([0.25, 1, 4, 12]) * hourMs },
-    waves: drawWaves(draw, when, isSlowSecond ? (kind) => kind !== 'gates' && leansTo(kind) : leansTo),
+    waves: drawWaves(
+      draw,
+      when,
+      startsAt,
+      isSlowSecond ? (kind) => kind !== 'gates' && leansTo(kind) : leansTo,
+    ),
   });
 }
 
@@ -119,17 +140,26 @@ export function drawBrakes(chances: Chances, policy: Policy, now: number): Polic
       ? rules
       : rules.map((rule) => (rule.timeZone === 'collector' ? { ...rule, timeZone: policy.timeZone } : rule));
   const concurrency = changed(policy.concurrency, () => chances.pick([1, 1, 2, 3, 8]));
+  const { pace, ...others } = policy;
   return {
-    ...policy,
+    ...others,
     concurrency,
+    ...changed(pace === undefined ? {} : { pace }, () =>
+      chances.hit(0.7) ? { pace: drawPace(chances) } : {},
+    ),
     windows: changed(policy.windows, () => (chances.hit(0.4) ? own(drawWindows(chances)) : [])),
     freezes: changed(policy.freezes, () => (chances.hit(0.6) ? own(drawFreezes(chances, now)) : [])),
     maxInFlightPer: policy.maxInFlightPer.map(({ key, cap }) => ({
       key,
       cap: changed(cap, () => chances.int(1, 4)),
     })),
-    waves: policy.waves.map((wave) => ({
+    waves: policy.waves.map(({ pace: paceOfWave, windows, notBefore, ...wave }) => ({
       ...wave,
+      ...changed({ ...(paceOfWave && { pace: paceOfWave }) }, () => ({})),
+      ...changed({ ...(windows && { windows }) }, () =>
+        chances.hit(0.3) ? { windows: own(drawWindows(chances)) } : {},
+      ),
+      ...changed({ ...(notBefore !== undefined && { notBefore }) }, () => ({})),
       maxFailures: changed(wave.maxFailures, () => drawAmount(chances)),
     })),
     defer: changed(policy.defer, () => ({ upToMs: chances.pick([0.25, 1, 4, 12]) * hourMs })),
@@ -139,6 +169,7 @@ export function drawBrakes(chances: Chances, policy: Policy, now: number): Polic
 function drawWaves(
   draw: (concern: string) => Chances,
   when: <T>(feature: FeatureKind, probability: number, value: (chances: Chances) => T, otherwise: T) => T,
+  startsAt: number,
   leansTo: (kind: LeanKind) => boolean,
 ): readonly WaveRule[] {
   const hasManyGates = leansTo('gates');
@@ -176,8 +207,29 @@ function drawWaves(
       gates: [...when('gates', 1, () => (gates.hit(gatesShare) ? drawGates(gates) : []), []), ...searches],
     };
     const match: Selector = { osName: ['Linux'] };
-    return !isLast && when('match', 1, () => isMatch, false) ? { ...rule, match } : rule;
+    const paces = draw(`pace ${index}`);
+    const opens = draw(`calendar ${index}`);
+    return {
+      ...rule,
+      ...(!isLast && when('match', 1, () => isMatch, false) ? { match } : {}),
+      ...when('pace', 1, () => (paces.hit(isUnhindered ? 0 : 0.1) ? { pace: drawPace(paces) } : {}), {}),
+      ...when('ownCalendar', 1, () => (isUnhindered ? {} : drawOwnCalendar(opens, startsAt)), {}),
+    };
   });
+}
+
+function drawPace(chances: Chances): PaceRule {
+  const perHour = chances.pick([20, 60, 200]);
+  const from = chances.hit(0.5) ? perHour : chances.int(5, perHour);
+  return { perHour, from, factor: chances.pick([1.5, 2, 4]), after: chances.pick([1, 3, 10]) };
+}
+
+function drawOwnCalendar(chances: Chances, startsAt: number): Pick<WaveRule, 'windows' | 'notBefore'> {
+  const at = new Date(startsAt + chances.int(-6, 18) * hourMs).toISOString().slice(0, 16);
+  return {
+    ...(chances.hit(0.1) && { windows: chances.hit(0.3) ? [] : drawWindows(chances) }),
+    ...(chances.hit(0.1) && { notBefore: at }),
+  };
 }
 
 function drawSize(chances: Chances): WaveSize {

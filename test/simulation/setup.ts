@@ -98,6 +98,9 @@ export const featureKinds = [
   'minimumAge',
   'secondPolicy',
   'searches',
+  'pace',
+  'ownCalendar',
+  'share',
   'steering',
   'notices',
 ] as const;

@@ -318,6 +318,7 @@ export function aView(changes: Partial<RolloutView> = {}): RolloutView {
     groups: someGroups(),
     strata: [],
     slotsTaken: 0,
+    pacedForMs: 0,
     domainsTaken: new Map(),
     candidates: [],
     nextRetryAt: null,

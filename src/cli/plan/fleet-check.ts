@@ -1,11 +1,10 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { showCount } from '../../base/singular-or-plural.ts';
-import { emptyInventoryText, noTargetText } from '../../rollout/messages/exclusions.ts';
+import { emptyInventoryText, noTargetText, unselectedReasons } from '../../rollout/messages/exclusions.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type Overlap, type PolicyClaim } from '../../rollout/planning/overlap.ts';
 import { compileMatch } from '../../rollout/planning/selector.ts';
-import { unselectedReasons } from './plan-figures.ts';
 import type { PolicyPlan } from './read-plans.ts';
 import { overlapText } from './render-plan.ts';
 

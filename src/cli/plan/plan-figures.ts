@@ -1,14 +1,14 @@
 import { runAtOnce } from '../../base/steps.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { WindowStatus } from '../../contract/admin/status-parts.ts';
 import { longestOpening } from '../../rollout/calendar/calendar.ts';
+import { unselectedReasons } from '../../rollout/messages/exclusions.ts';
 import { tabulateAttributes } from '../../rollout/model/attributes.ts';
 import { failuresAllowed, formatAmount, type Policy } from '../../rollout/model/policy.ts';
 import { longestChain } from '../../rollout/planning/arrange-plan.ts';
 import { type Coverage, coverage } from '../../rollout/planning/coverage.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
-import { type Estimate, estimateRemainder } from '../../rollout/status/estimate.ts';
+import { type Estimate, estimateRemainder, limitsOfWaves } from '../../rollout/status/estimate.ts';
 import { windowOf } from '../../rollout/status/window.ts';
 
 /** The figures of a plan, for its text and its JSON. */
@@ -66,7 +66,12 @@ export function assessPlan(
       },
     ];
   });
-  const remainders = waves.map(({ size, soakMs, chain }) => ({
+  const limits = limitsOfWaves(
+    policy,
+    policy.waves.map((rule, index) => ({ rule, succeeded: 0, starts: waves[index]?.size ?? 0 })),
+  );
+  const remainders = waves.map(({ size, soakMs, chain }, index) => ({
+    ...limits[index],
     upgrades: size,
     mayStart: true,
     soakMs: size === 0 ? 0 : soakMs,
@@ -86,9 +91,6 @@ export function assessPlan(
     unweighedFields: runAtOnce(tabulateAttributes(collectors)).leftOut,
   };
 }
-
-/** The reasons of the policy's own selection for leaving a collector out. */
-export const unselectedReasons: ReadonlySet<PlanExclusion> = new Set(['notSelected', 'excluded']);
 
 function fullWindowOf(policy: Policy, now: EpochMs): PlanFigures['window'] {
   const window = windowOf(policy, now);

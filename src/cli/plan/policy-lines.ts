@@ -1,6 +1,7 @@
 import { formatDuration } from '../../base/time.ts';
 import { effectiveWindow } from '../../config/show/effective-policy.ts';
 import { formatAmount, type Policy } from '../../rollout/model/policy.ts';
+import { paceText, windowText } from '../../rollout/reload/policy-difference.ts';
 
 /** A summary of a policy: target, speed, waves, windows and approvals. */
 export function policyLines(policy: Policy): readonly string[] {
@@ -12,10 +13,28 @@ export function policyLines(policy: Policy): readonly string[] {
   return [
     `${name}: to ${target.version}, ${concurrency} at a time, ${schedule} ${timeZone}; ${waves.join(' → ')}`,
     ...openingLines(policy),
+    ...limitLines(policy).map((line) => `  ${line}`),
     ...approvalLines(policy),
     ...policy.waves.flatMap(({ name: wave, gates }) =>
       gates.length === 0 ? [] : [`  gates of ${wave}: ${gates.map(gateText).join(', ')}`],
     ),
+  ];
+}
+
+/** The share of the collectors, and what limits starts in time beside windows and freezes. */
+export function limitLines({ select: { share }, pace, waves, timeZone }: Policy): readonly string[] {
+  return [
+    ...(share === undefined ? [] : [`share: ${share}% of the selected collectors`]),
+    ...(pace === undefined ? [] : [`pace: ${paceText(pace)}`]),
+    ...waves.flatMap(({ name, ...wave }) => [
+      ...(wave.pace === undefined ? [] : [`pace of ${name}: ${paceText(wave.pace)}`]),
+      ...(wave.windows === undefined
+        ? []
+        : [`windows of ${name}: ${wave.windows.map(windowText).join('; ') || 'any time'}`]),
+      ...(wave.notBefore === undefined
+        ? []
+        : [`start of ${name}: not before ${wave.notBefore.replace('T', ' ')} ${timeZone}`]),
+    ]),
   ];
 }
 

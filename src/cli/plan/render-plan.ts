@@ -19,6 +19,7 @@ import { fitLines } from '../rollouts/fit-lines.ts';
 import { windowText } from '../rollouts/waiting-text.ts';
 import { showComing } from '../shell/show-instant.ts';
 import type { PlanFigures, WaveFigures } from './plan-figures.ts';
+import { limitLines } from './policy-lines.ts';
 
 /**
  * A plan as text: waves, collectors left out with their reasons, time, requests and warnings.
@@ -43,6 +44,7 @@ export function renderPlan(
           ...chainLines(policy, figures),
           ...unweighedLines(figures),
           ...windowLines(policy, figures, now),
+          ...limitLines(policy),
           ...(policy.approval ? ['approval: nothing starts before the plan is approved'] : []),
           estimateLine(policy, figures, now),
         ];

@@ -77,6 +77,15 @@ const Window = z
   .transform(({ days, from, to, ...zone }) => ({ days, fromMinute: from, toMinute: to, ...zone }))
   .describe('A time in which upgrades may start, if they are expected to end in it too.');
 
+/** A window that may have no zone yet. */
+export type ReadWindow = z.output<typeof Window>;
+
+/** The windows of a wave, instead of the policy's. */
+export const WaveWindowsSchema = z
+  .array(Window)
+  .max(100)
+  .describe("Windows instead of the policy's, while the wave is open. An empty list allows any time.");
+
 /** The maintenance windows (P7). A window without a time zone has the policy's. */
 export const WindowsSchema = z
   .array(Window)
@@ -85,7 +94,7 @@ export const WindowsSchema = z
   .describe('Maintenance windows in which upgrades may start. Without windows upgrades may always start.');
 
 /** A date, or a date with a time of day; in the code `2026-12-20T00:00`. */
-const LocalTime = z
+export const LocalTime = z
   .string({
     error: (issue) =>
       issue.input === undefined ? undefined : 'must be a date; put it in quotes, such as "2026-12-20"',

@@ -5,6 +5,7 @@ import { isolations, type Policy } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
 import { FreezesSchema, TimeZoneSchema, WindowsSchema } from './calendar-schemas.ts';
 import { CapsSchema, SpreadBySchema } from './collector-key-schemas.ts';
+import { PaceSchema } from './pace-schema.ts';
 import { reportManyPatterns, SelectionSchema } from './selection-schema.ts';
 import { reportShortWindows } from './short-windows.ts';
 import { TargetSchema } from './target-schema.ts';
@@ -147,6 +148,7 @@ export const PolicySchema = z
       .default(10)
       .describe('How many upgrades may run at the same time, over all daemons.'),
     maxInFlightPer: CapsSchema,
+    pace: PaceSchema.exactOptional(),
     spreadBy: SpreadBySchema,
     isolate: z
       .enum(isolations)
@@ -180,6 +182,9 @@ export const PolicySchema = z
     return {
       ...policy,
       windows: policy.windows.map(inZone),
+      waves: policy.waves.map(({ windows, ...wave }) =>
+        windows === undefined ? wave : { ...wave, windows: windows.map(inZone) },
+      ),
       freezes: policy.freezes.map(inZone),
     };
   })

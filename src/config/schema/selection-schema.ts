@@ -107,8 +107,28 @@ export const SelectionSchema = z
       .describe(
         'Collectors to leave out: those that match one of the entries. The default leaves out Macs and containers. A given list replaces it, even an empty one.',
       ),
+    share: shareSchema()
+      .exactOptional()
+      .describe(
+        'The share of these collectors that the policy upgrades, such as "30%". A hash of the id chooses them: a larger share includes a smaller one, and the others wait until the config has a larger one.',
+      ),
   })
   .describe('The collectors of the policy.');
+
+/** A percentage above 0. */
+function shareSchema() {
+  return z
+    .string({
+      error: (issue) => (issue.input === undefined ? undefined : 'must be a percentage such as "30%"'),
+    })
+    .transform((text, context): number => {
+      const percent = Number(/^(\d{1,3}(?:\.\d{1,2})?) ?%$/.exec(text.trim())?.[1]);
+      if (percent > 0 && percent <= 100) return percent;
+      context.addIssue(`${quote(text)} is not a share; write a percentage above 0, such as "30%"`);
+      return z.NEVER;
+    })
+    .meta({ pattern: '^\\d{1,3}(\\.\\d{1,2})? ?%$', examples: ['30%'] });
+}
 
 /** Reports a policy with too many patterns that have to be tested one by one. */
 export function reportManyPatterns(

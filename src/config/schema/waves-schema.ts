@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { type DurationMs, formatDuration } from '../../base/time.ts';
 import type { Amount, GateRule, WaveRule, WaveSize } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
+import { LocalTime, type ReadWindow, WaveWindowsSchema } from './calendar-schemas.ts';
 import { defaultDataFlow, GatesSchema } from './gates-schema.ts';
+import { PaceSchema } from './pace-schema.ts';
 import { MatchSchema } from './selection-schema.ts';
 import {
   durationSchema,
@@ -36,6 +38,11 @@ const Wave = z
       .boolean()
       .default(false)
       .describe('Whether an operator must approve the wave before it opens.'),
+    pace: PaceSchema.exactOptional(),
+    windows: WaveWindowsSchema.exactOptional(),
+    notBefore: LocalTime.exactOptional().describe(
+      "When the wave may start at the earliest, in local time of the policy's zone: 2026-12-01 or 2026-12-01T08:00.",
+    ),
     gates: GatesSchema,
     dataFlow: z
       .literal('required')
@@ -59,7 +66,7 @@ export const WavesSchema = z
   .check(wholeListCheck(checkWaves))
   .prefault(wavesDefault)
   .transform((waves) =>
-    waves.map((wave, index): WaveRule => {
+    waves.map((wave, index): ReadWave => {
       return {
         name: wave.name,
         size: wave.size ?? { kind: 'percent', percent: 100 },
@@ -67,12 +74,18 @@ export const WavesSchema = z
         soakMs: wave.soak ?? soakDefault(index, waves.length),
         maxFailures: wave.maxFailures,
         approval: wave.approval,
+        ...(wave.pace !== undefined && { pace: wave.pace }),
+        ...(wave.windows !== undefined && { windows: wave.windows }),
+        ...(wave.notBefore !== undefined && { notBefore: wave.notBefore }),
         gates:
           hasDataFlow(wave) || wave.dataFlow === undefined ? wave.gates : [...wave.gates, defaultDataFlow],
       };
     }),
   )
   .describe('The waves in their order, canary first. The last wave takes the remaining collectors.');
+
+/** Its windows get the zone of the policy where they have none. */
+type ReadWave = Omit<WaveRule, 'windows'> & { readonly windows?: readonly ReadWindow[] };
 
 function soakDefault(index: number, waves: number): DurationMs {
   return index === waves - 1 ? 0 : 30 * 60_000;

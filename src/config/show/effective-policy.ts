@@ -15,11 +15,13 @@ import { maskedGate } from './masked-urls.ts';
 
 /** A policy in the form of the file, with all defaults. */
 export function effectivePolicy(policy: Policy): object {
-  const { target, windows, maxInFlightPer, waves, upgrade, retry, defer, ...asWritten } = policy;
+  const { select, target, windows, maxInFlightPer, waves, upgrade, retry, defer, ...asWritten } = policy;
+  const { share, ...selectors } = select;
   const { minimumAgeMs, ...targetRule } = target;
   const { initialMs, maxMs, ...backoff } = retry.backoff;
   return {
     ...asWritten,
+    select: { ...selectors, ...(share !== undefined && { share: `${share}%` }) },
     target: { ...targetRule, minimumAge: writeDuration(minimumAgeMs) },
     windows: windows.map(effectiveWindow),
     maxInFlightPer: Object.fromEntries(maxInFlightPer.map(({ key, cap }) => [key, cap])),
@@ -57,9 +59,10 @@ function writeTimeOfDay(minuteOfDay: number): string {
   return [hours, minutes].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-function effectiveWave({ size, soakMs, maxFailures, gates, ...asWritten }: WaveRule): object {
+function effectiveWave({ size, soakMs, maxFailures, gates, windows, ...asWritten }: WaveRule): object {
   return {
     ...asWritten,
+    ...(windows !== undefined && { windows: windows.map(effectiveWindow) }),
     size: formatAmount(size),
     soak: writeDuration(soakMs),
     maxFailures: formatAmount(maxFailures),

@@ -23,7 +23,7 @@ export async function admitCollectors(
   parts: AdmitParts,
   view: RolloutView,
   fence: Fence,
-  { picks, slots }: Extract<Action, { do: 'admit' }>,
+  { picks, slots, paceMs }: Extract<Action, { do: 'admit' }>,
 ): Promise<Admitted> {
   const { rollout } = view;
   const at = parts.clock.now();
@@ -50,6 +50,7 @@ export async function admitCollectors(
         startBy: startBy.get(collectorId) ?? null,
         seen: parts.observations.find(collectorId, at),
         changes: rollout.config.changes,
+        paceMs,
       };
       return changeOf(parts, rollout, before, fact);
     })

@@ -139,7 +139,7 @@ async function explainFound(parts: ExplainParts, found: Found): Promise<ExplainR
 }
 
 function isUnselected({ kind }: Explanation): boolean {
-  return kind === 'notSelected' || kind === 'excluded';
+  return kind === 'notSelected' || kind === 'excluded' || kind === 'notInShare';
 }
 
 function seenOf({ hostName, alive, lastSeenAlive }: FleetCollector): SeenCollector {

@@ -46,9 +46,22 @@ export const viewScript = defineScript({
     lanesMax: 'number',
   },
   result: z
-    .tuple([text, text, text, texts, texts, texts, text, texts, text, text, text])
+    .tuple([text, text, text, texts, texts, texts, text, texts, text, text, text, z.number()])
     .transform(
-      ([json, rev, brake, counters, pending, retries, nextRetryAt, overdue, groupsMark, groups, v]) => ({
+      ([
+        json,
+        rev,
+        brake,
+        counters,
+        pending,
+        retries,
+        nextRetryAt,
+        overdue,
+        mark,
+        groups,
+        v,
+        pacedForMs,
+      ]) => ({
         stored: { json, rev, v },
         brake,
         counters,
@@ -56,8 +69,9 @@ export const viewScript = defineScript({
         retries,
         nextRetryAt,
         overdue,
-        groupsMark,
+        groupsMark: mark,
         groups,
+        pacedForMs,
       }),
     )
     .nullable(),

@@ -54,6 +54,7 @@ export function encodeChange(
   const { before, after, events } = change;
   const changedAt = changedAtOf(change);
   const { domains, brakeAbove = null } = only;
+  const { turnPaceMs } = after.tally;
   return {
     id: String(after.identity.collectorId),
     rev: before.rev,
@@ -63,6 +64,7 @@ export function encodeChange(
     counts: encodeCounts(countChange(before, after)),
     caps: domains === undefined ? {} : encodeCaps(after, domains),
     ...(brakeAbove === null || !Number.isFinite(brakeAbove) ? {} : { brakeAbove }),
+    ...(turnPaceMs === undefined ? {} : { paceMs: turnPaceMs }),
     ...(changedAt === undefined
       ? {}
       : { changedCounter: counterField.changedAt(after.identity.wave), changedAt: String(changedAt) }),

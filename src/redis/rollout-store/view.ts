@@ -17,7 +17,7 @@ export const viewBounds = {
 
 /** Decodes a view, except for the rollout and its groups. */
 export function decodeView(reply: ViewReply, rollout: Rollout, groups: PlanGroups): StoredView {
-  const { brake, pending, retries, nextRetryAt, overdue } = reply;
+  const { brake, pending, retries, nextRetryAt, overdue, pacedForMs } = reply;
   const counters = parseCounters(pairsOf(reply.counters));
   const count = counters.get(counterField.learnedCount) ?? 0;
   const sumMs = counters.get(counterField.learnedSumMs) ?? 0;
@@ -27,6 +27,7 @@ export function decodeView(reply: ViewReply, rollout: Rollout, groups: PlanGroup
     groups,
     slotsTaken: counters.get(counterField.slots) ?? 0,
     ...groupSummariesOf(counters),
+    pacedForMs,
     candidates: decodeCandidates(pending, retries),
     nextRetryAt: nextRetryAt === '' ? null : Number(nextRetryAt),
     overdue: overdue.map(Number),

@@ -8,6 +8,8 @@ type StratumFigure = Exclude<keyof StratumSummary, 'stratum' | 'wave'>;
 /** Names of the fields in a rollout's hash of counters. A counter at 0 is absent. */
 export const counterField = {
   slots: 'slots',
+  /** Until when its starts have used up its pace, by Redis's clock. */
+  pacedUntil: 'pacedUntil',
   learnedCount: 'learned:count',
   learnedSumMs: 'learned:sumMs',
   state: (wave: number, state: UpgradeState) => `${wave}:${state}`,

@@ -1,3 +1,4 @@
+import type { EpochMs } from '../../base/time.ts';
 import { emptyCounts, emptyStratum } from '../../rollout/decision/assess.ts';
 import { durationBucketOf, summarizeDurations } from '../../rollout/model/duration-buckets.ts';
 import type {
@@ -26,6 +27,8 @@ type MutableWave = { -readonly [Figure in keyof WaveSummary]: WaveSummary[Figure
 /** The counts of one plan, updated with each change. */
 export class MemoryCounts {
   slotsTaken = 0;
+  /** Until when the starts have used up the pace. */
+  pacedUntil: EpochMs = 0;
   readonly #domains = new Map<number, number>();
   readonly #waves: MutableWave[] = [];
   /** By stratum, then wave. An entry is replaced, never changed, because views share it. */
@@ -38,6 +41,7 @@ export class MemoryCounts {
   copy(): MemoryCounts {
     const copy = new MemoryCounts();
     copy.slotsTaken = this.slotsTaken;
+    copy.pacedUntil = this.pacedUntil;
     for (const [domain, taken] of this.#domains) copy.#domains.set(domain, taken);
     for (const [wave, summary] of this.#waves.entries())
       if (summary !== undefined) copy.#waves[wave] = { ...summary, counts: { ...summary.counts } };

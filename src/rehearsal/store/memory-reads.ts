@@ -7,7 +7,7 @@ import { byName } from './memory-queues.ts';
 import { activeKey, type MemoryState } from './memory-state.ts';
 
 /** Reads rollouts in the model of the store. */
-export function makeRolloutReads({ kept, active, numbers }: MemoryState) {
+export function makeRolloutReads({ kept, active, numbers, now: storeNow }: MemoryState) {
   const listOf = (policies: readonly string[]): readonly Rollout[] =>
     [...kept.values()]
       .map(({ rollout }) => rollout)
@@ -59,6 +59,7 @@ export function makeRolloutReads({ kept, active, numbers }: MemoryState) {
         rollout,
         groups,
         braked: record.brake,
+        pacedForMs: Math.max(0, counts.pacedUntil - storeNow()),
         ...counts.show(rollout.waves.length),
         ...queues.candidates({ now, frontier, perLane }),
         overdue: queues.overdue(overdueBefore).slice(0, pageSize),

@@ -1,5 +1,5 @@
 import type { RolloutStore, UpgradeChange } from '../../orchestrator/ports/rollout-store.ts';
-import { holdsSlot, weightOf } from '../../rollout/model/upgrade.ts';
+import { holdsSlot, type Upgrade, weightOf } from '../../rollout/model/upgrade.ts';
 import { changedAtOf } from '../../rollout/model/upgrade-figures.ts';
 import { isSame, type Kept, type MemoryState } from './memory-state.ts';
 
@@ -78,6 +78,7 @@ function transition(
   if (call.mode === 'admit' && !(isRunning && call.hasRoom?.(stored))) return 'stale';
   state.replaceUpgrade(stored, before, after);
   state.noteIntent(stored, after, call.mode === 'intent');
+  if (call.mode === 'intent') usePace(state, stored, after);
   const changedAt = changedAtOf(change);
   if (changedAt !== undefined) stored.counts.noteChange(after.identity.wave, changedAt);
   state.addEvents(stored, events);
@@ -88,6 +89,10 @@ function transition(
     raiseRev(stored);
   }
   return 'saved';
+}
+
+function usePace({ now }: MemoryState, { counts }: Kept, { tally: { turnPaceMs } }: Upgrade): void {
+  if (turnPaceMs !== undefined) counts.pacedUntil = Math.max(counts.pacedUntil, now()) + turnPaceMs;
 }
 
 function raiseRev(stored: Kept): void {

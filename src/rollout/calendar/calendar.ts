@@ -1,16 +1,32 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { collectorZone as ofCollector } from '../model/policy.ts';
-import type { Rollout } from '../model/rollout.ts';
-import { type CalendarRules, freezeAt, horizonMs, openStretches } from './open-stretches.ts';
+import { collectorZone as ofCollector, type Policy, type WaveRule } from '../model/policy.ts';
+import { openWaveOf, type Rollout } from '../model/rollout.ts';
+import { type CalendarRules, freezeAt, horizonMs, notBeforeOf, openStretches } from './open-stretches.ts';
 
 /**
- * The windows and freezes of a rollout: those of its policy, except for a rollback that an operator starts with `--now`. A
- * rollback by `onBreach` keeps them, because only an operator can judge whether restarts outside the window harm more than
- * the build (P7).
+ * When a rollout may start upgrades now: by its policy and its open wave, except for a rollback that an operator starts
+ * with `--now`. A rollback by `onBreach` keeps windows and freezes, because only an operator can judge whether restarts
+ * outside the window harm more than the build (P7).
  */
-export function calendarOf({ policy, rollback }: Pick<Rollout, 'policy' | 'rollback'>): CalendarRules {
-  const { windows, freezes, timeZone } = policy;
-  return rollback.anyTime ? { timeZone, windows: [], freezes: [] } : { timeZone, windows, freezes };
+export function calendarOf(rollout: Pick<Rollout, 'policy' | 'rollback' | 'waves'>): CalendarRules {
+  const { policy, rollback } = rollout;
+  const { timeZone } = policy;
+  if (rollback.anyTime) return { timeZone, windows: [], freezes: [] };
+  return calendarOfWave(policy, policy.waves[openWaveOf(rollout)]);
+}
+
+/** When upgrades may start while this wave is open. */
+export function calendarOfWave(
+  { windows, freezes, timeZone }: Pick<Policy, 'windows' | 'freezes' | 'timeZone'>,
+  wave: WaveRule | undefined,
+): CalendarRules {
+  const notBefore = wave?.notBefore;
+  return {
+    timeZone,
+    windows: wave?.windows ?? windows,
+    freezes,
+    ...(notBefore !== undefined && { notBefore }),
+  };
 }
 
 /** The state of the calendar at an instant. */
@@ -22,8 +38,10 @@ export interface Opening {
   readonly closedBy: ClosedBy | null;
 }
 
-/** `window`: no window is open. `freeze`: with the reason of the config, which may be empty. */
-export type ClosedBy = { readonly kind: 'window' } | { readonly kind: 'freeze'; readonly reason: string };
+/** `window`: no window is open. `freeze`: with the reason of the config, which may be empty. `notBefore`: of the wave. */
+export type ClosedBy =
+  | { readonly kind: 'window' | 'notBefore' }
+  | { readonly kind: 'freeze'; readonly reason: string };
 
 /**
  * Whether an upgrade of a collector in this zone may start at an instant, and how long that lasts (P7). Adjoining or
@@ -42,8 +60,11 @@ export function assessCalendar(rules: CalendarRules, collectorZone: string, at: 
 }
 
 /** Whether starts depend on the collectors' own zones. */
-export function needsCollectorZone(rules: CalendarRules): boolean {
-  return [...rules.windows, ...rules.freezes].some(({ timeZone }) => timeZone === ofCollector);
+export function needsCollectorZone(
+  rules: Pick<CalendarRules, 'windows' | 'freezes'> & { readonly waves?: readonly WaveRule[] },
+): boolean {
+  const ofWaves = (rules.waves ?? []).flatMap(({ windows = [] }) => windows);
+  return [...rules.windows, ...ofWaves, ...rules.freezes].some(({ timeZone }) => timeZone === ofCollector);
 }
 
 /**
@@ -84,6 +105,7 @@ function withinHorizon(at: EpochMs, then: EpochMs): EpochMs | null {
 }
 
 function closedBy(rules: CalendarRules, collectorZone: string, at: EpochMs): ClosedBy {
+  if (at < (notBeforeOf(rules) ?? at)) return { kind: 'notBefore' };
   const freeze = freezeAt(rules, collectorZone, at);
   return freeze === undefined ? { kind: 'window' } : { kind: 'freeze', reason: freeze.reason };
 }

@@ -11,7 +11,10 @@ import {
  * When upgrades may start (P7): inside a window, outside all freezes. A collector without a known time zone uses the
  * policy's.
  */
-export type CalendarRules = Pick<Policy, 'windows' | 'freezes' | 'timeZone'>;
+export interface CalendarRules extends Pick<Policy, 'windows' | 'freezes' | 'timeZone'> {
+  /** Closed until then, by local time in `timeZone`. */
+  readonly notBefore?: string;
+}
 
 /** Instants `[from, to)`. */
 export interface Stretch {
@@ -28,8 +31,9 @@ export function* openStretches(rules: CalendarRules, collectorZone: string, at: 
     .map((rule) => frozenStretch(rule, zoneOf(rules, rule, collectorZone)))
     .filter(({ from, to }) => from < to)
     .sort((a, b) => a.from - b.from);
-  for (const { from, to } of windowStretches(rules, collectorZone, at)) {
-    let since = Math.max(from, at);
+  const begin = Math.max(at, notBeforeOf(rules) ?? at);
+  for (const { from, to } of windowStretches(rules, collectorZone, begin)) {
+    let since = Math.max(from, begin);
     for (const freeze of freezes) {
       if (freeze.from >= to) break;
       if (freeze.from > since) yield { from: since, to: freeze.from };
@@ -37,6 +41,11 @@ export function* openStretches(rules: CalendarRules, collectorZone: string, at: 
     }
     if (since < to) yield { from: since, to };
   }
+}
+
+/** The instant of `notBefore`. */
+export function notBeforeOf({ notBefore, timeZone }: CalendarRules): EpochMs | undefined {
+  return notBefore === undefined ? undefined : instantIn(findTimeZone(timeZone) ?? utc, notBefore);
 }
 
 /** The first freeze that applies at an instant. */
@@ -97,8 +106,12 @@ function windowStretch({ fromMinute, toMinute }: WindowRule, zone: TimeZone, day
 }
 
 function frozenStretch({ from, to }: FreezeRule, zone: TimeZone): Stretch {
+  return { from: instantIn(zone, from), to: instantIn(zone, to) };
+}
+
+function instantIn(zone: TimeZone, local: string): EpochMs {
   // `instantOf` takes local times as if they were UTC.
-  return { from: zone.instantOf(Date.parse(`${from}Z`)), to: zone.instantOf(Date.parse(`${to}Z`)) };
+  return zone.instantOf(Date.parse(`${local}Z`));
 }
 
 function zoneOf(

@@ -4,6 +4,7 @@ import type { CalendarRules } from '../calendar/open-stretches.ts';
 import type { Lane } from '../model/plan-groups.ts';
 import type { Candidate, LaneQueue, RolloutView } from '../model/rollout.ts';
 import type { Blocker, LaneBlocker } from './blocker.ts';
+import { paceOf } from './pace.ts';
 import { makeTurnRule } from './start-order.ts';
 
 /** A collector that gets a slot, and the last instant at which its create may be sent (P7). */
@@ -47,11 +48,16 @@ export function admissionOf(view: RolloutView, now: EpochMs): Admission {
   }
   const free = freeSlots(view);
   if (free <= 0) return { picks: [], blockers: [slotBlocker(view)], wakeAt };
+  const pace = paceOf(view, now);
   const picks = pick(view, verdicts, free);
+  if (pace === undefined || pace.startsNow >= picks.length) {
+    const blockers = picks.length === 0 ? blocked : blocked.filter(({ until }) => until !== null);
+    return { picks, blockers, wakeAt };
+  }
   return {
-    picks,
-    blockers: picks.length === 0 ? blocked : blocked.filter(({ until }) => until !== null),
-    wakeAt,
+    picks: picks.slice(0, pace.startsNow),
+    blockers: [pace.blocker, ...blocked.filter(({ until }) => until !== null)],
+    wakeAt: earliest([wakeAt, pace.blocker.until]),
   };
 }
 
@@ -85,7 +91,12 @@ export function nextOpening(view: RolloutView, now: EpochMs): EpochMs | null | u
   return closed.length === 0 ? undefined : earliest(closed);
 }
 
-const windowWaits: ReadonlySet<LaneBlocker['kind']> = new Set(['window', 'freeze', 'windowTooShort']);
+const windowWaits: ReadonlySet<LaneBlocker['kind']> = new Set([
+  'window',
+  'freeze',
+  'notBefore',
+  'windowTooShort',
+]);
 
 /**
  * Makes the rule that decides whether collectors of a lane may start, and why not. Evaluated in order: what an operator

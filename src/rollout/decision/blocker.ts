@@ -88,12 +88,15 @@ type AdmissionBlocker =
   | { readonly kind: 'retryNotDue' }
   | { readonly kind: 'turn' }
   | { readonly kind: 'concurrency'; readonly slots: number }
+  /** The starts of an hour are used up. `wave`: the name of the wave whose pace it is; null: of the policy. */
+  | { readonly kind: 'pace'; readonly perHour: number; readonly wave: string | null }
   | LaneBlocker;
 
 export type LaneBlocker =
   | { readonly kind: 'stratumHeld'; readonly label: string; readonly reason: StratumReason }
   /** `timeZone`: a collector's own; empty: the policy's. */
-  | { readonly kind: 'window'; readonly timeZone: string }
+  /** `notBefore`: of the open wave. */
+  | { readonly kind: 'window' | 'notBefore'; readonly timeZone: string }
   | { readonly kind: 'freeze'; readonly timeZone: string; readonly reason: string }
   /** An upgrade is expected to take longer than the window stays open (P7). */
   | { readonly kind: 'windowTooShort'; readonly timeZone: string; readonly expectMs: DurationMs }

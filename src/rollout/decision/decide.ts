@@ -20,6 +20,7 @@ import type { Action, Decision } from './decision.ts';
 import { allOverAt, decideForeign } from './foreign-rollout.ts';
 import { implausibleBlocker, rollbackContinuesAt } from './implausible-inventory.ts';
 import { findUnmoved, heldGroup } from './outlier-group.ts';
+import { paceShareOf } from './pace.ts';
 import { raiseAlarm } from './raise-alarm.ts';
 import { decideWave } from './wave-progress.ts';
 
@@ -146,7 +147,9 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
   const admission = admissionOf(view, now);
   const slots = view.rollout.policy.concurrency;
   const admits: Action[] =
-    admission.picks.length === 0 ? [] : [{ do: 'admit', picks: admission.picks, slots }];
+    admission.picks.length === 0
+      ? []
+      : [{ do: 'admit', picks: admission.picks, slots, ...paceShareOf(view) }];
   return {
     actions: [...liftBrake, ...progress.actions, ...admits, ...deliver],
     blockers: [...storeBlockers(view), ...progress.blockers, ...admission.blockers],

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { GroupHold } from '../../contract/admin/holds.ts';
 import type { HeldFor, SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
@@ -38,7 +38,13 @@ export type Action =
   | { readonly do: 'setBrake' }
   /** The store's brake is set, but its reason no longer applies. */
   | { readonly do: 'liftBrake' }
-  | { readonly do: 'admit'; readonly picks: readonly PickedCollector[]; readonly slots: number }
+  /** `paceMs`: how much of the pace each start uses up; absent: there is none. */
+  | {
+      readonly do: 'admit';
+      readonly picks: readonly PickedCollector[];
+      readonly slots: number;
+      readonly paceMs?: DurationMs;
+    }
   /** Their steps are overdue: ensure that a job exists for each. */
   | { readonly do: 'deliver'; readonly collectorIds: readonly number[] }
   /** Withdraw upgrades that have not started. */

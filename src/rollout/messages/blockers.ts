@@ -1,3 +1,4 @@
+import { assertNever } from '../../base/assert.ts';
 import { someNames } from '../../base/names.ts';
 import { singularOrPlural } from '../../base/singular-or-plural.ts';
 import { formatDuration } from '../../base/time.ts';
@@ -71,6 +72,11 @@ export const blockerText = makeText<Blocker, BlockerKind>({
   stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${stratumReasonText(reason)}`,
   window: ({ timeZone }) => `${closedText({ kind: 'window' })}${inZone(timeZone)}`,
   freeze: ({ reason, timeZone }) => `${closedText({ kind: 'freeze', reason })}${inZone(timeZone)}`,
+  notBefore: () => closedText({ kind: 'notBefore' }),
+  pace: ({ perHour, wave }) => {
+    const whose = wave === null ? '' : ` of wave ${wave}`;
+    return `pace${whose}: ${perHour} an hour, and the starts so far have used it up`;
+  },
   windowTooShort: ({ timeZone, expectMs }) =>
     `the window${inZone(timeZone)} closes sooner than an upgrade is expected to take (${formatDuration(expectMs)})`,
   cap: ({ label, cap }) => `${label}: all slots of this cap (${cap}) are taken`,
@@ -101,6 +107,14 @@ function inZone(timeZone: string): string {
 /** Why upgrades may not start now; empty if they may. */
 export function closedText(closedBy: ClosedBy | null): string {
   if (closedBy === null) return '';
-  if (closedBy.kind === 'window') return 'outside the window';
-  return closedBy.reason === '' ? 'frozen' : `frozen: ${closedBy.reason}`;
+  switch (closedBy.kind) {
+    case 'window':
+      return 'outside the window';
+    case 'notBefore':
+      return 'notBefore of the wave is not reached';
+    case 'freeze':
+      return closedBy.reason === '' ? 'frozen' : `frozen: ${closedBy.reason}`;
+    default:
+      return assertNever(closedBy);
+  }
 }

@@ -10,6 +10,7 @@ import { upgradeReasonText } from './upgrade-reasons.ts';
 export const leftOutText: Readonly<Record<LeftOutKind, string>> = {
   notSelected: 'not selected',
   excluded: 'excluded',
+  notInShare: 'outside the share of the policy',
   notAsked: 'not asked for',
   atTarget: 'runs the target build already',
   newer: 'runs a newer build, and downgrades are not allowed',
@@ -24,6 +25,9 @@ export const leftOutText: Readonly<Record<LeftOutKind, string>> = {
 export function showLeftOut(counts: readonly LeftOutCount[]): readonly ShownLeftOut[] {
   return counts.map(({ kind, count }) => ({ kind, reason: leftOutText[kind], count }));
 }
+
+/** The policy's own selection leaves the collector out. */
+export const unselectedReasons: ReadonlySet<LeftOutKind> = new Set(['notSelected', 'excluded', 'notInShare']);
 
 /** `not alive: 3 · excluded: 1`; empty if no collector is left out. */
 export function leftOutLine(groups: readonly ShownLeftOut[]): string {
@@ -42,7 +46,7 @@ export function nobodyPlannedText({
   readonly leftOut: ReadonlyArray<{ readonly kind: LeftOutKind }>;
 }): string {
   if (leftOut.length === 0) return emptyInventoryText;
-  if (leftOut.every(({ kind }) => kind === 'notSelected' || kind === 'excluded'))
+  if (leftOut.every(({ kind }) => unselectedReasons.has(kind)))
     return `the policy matches nothing: none of the ${leftOut.length} installed collectors is selected; check select in the policy`;
   return `no collector can be upgraded to ${targetBuild} now`;
 }

@@ -52,6 +52,7 @@ export const unplannedText = makeText<UnplannedReason>({
     `stays on this build: the rollback of ${rollout} left it; \`upwave status ${rollout}\` shows why`,
   eligible: () => 'eligible: the next scan plans it, if the service offers it the upgrade',
   gone: () => 'the service no longer has it',
+  notInShare: () => `${leftOutText.notInShare} (select.share)`,
   notAsked: () => leftOutText.notAsked,
   atTarget: () => leftOutText.atTarget,
   newer: () => leftOutText.newer,

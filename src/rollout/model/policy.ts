@@ -14,6 +14,8 @@ export interface Policy {
   readonly concurrency: number;
   /** Caps: the maximum of concurrent upgrades among collectors that share a value of the key (P2). */
   readonly maxInFlightPer: readonly CapRule[];
+  /** How many upgrades may start in an hour; absent: as many as slots and the request rate allow. */
+  readonly pace?: PaceRule;
   /** Collectors with the same values of these keys form a stratum. If empty, there is one stratum. */
   readonly spreadBy: readonly CollectorKey[];
   readonly isolate: Isolation;
@@ -44,6 +46,8 @@ export interface Policy {
 export interface Selection {
   readonly include: Selector;
   readonly exclude: readonly Selector[];
+  /** Percent of these collectors, chosen by a stable hash: a larger share includes a smaller one. Absent: all. */
+  readonly share?: number;
 }
 
 /** All given keys must match; a list matches when one of its entries does. Texts are globs, or `/regex/`. */
@@ -88,6 +92,17 @@ export interface CapRule {
   readonly cap: number;
 }
 
+/**
+ * Starts in each hour, spread evenly. They begin with `from`, and multiply by `factor` after each `after` upgrades that
+ * succeeded, up to `perHour`.
+ */
+export interface PaceRule {
+  readonly perHour: number;
+  readonly from: number;
+  readonly factor: number;
+  readonly after: number;
+}
+
 /** Instead of a time zone: each collector's own. */
 export const collectorZone = 'collector';
 
@@ -130,6 +145,12 @@ export interface WaveRule {
   readonly approval: boolean;
   /** Probes that have to pass, beside failures and soak, before the next wave may open. */
   readonly gates: readonly GateRule[];
+  /** Instead of the policy's, while the wave is open. Its ramp counts what succeeded in the wave. */
+  readonly pace?: PaceRule;
+  /** Instead of the policy's, while the wave is open. */
+  readonly windows?: readonly WindowRule[];
+  /** Nothing of the wave starts before, by local time in the policy's zone: `2026-12-01T08:00`. */
+  readonly notBefore?: string;
 }
 
 export type GateRule = HttpGateRule | SearchGateRule;

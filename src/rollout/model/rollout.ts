@@ -254,6 +254,8 @@ export interface RolloutView {
   readonly slotsTaken: number;
   /** Slots used in each domain of `maxInFlightPer`; a missing domain has none. */
   readonly domainsTaken: ReadonlyMap<number, number>;
+  /** For how long the starts so far have used up its pace, by the clock of the store; 0: not at all. */
+  readonly pacedForMs: DurationMs;
   /** Collectors that could start now without blockers. */
   readonly candidates: readonly LaneQueue[];
   /** The next retry that is not due yet. */
@@ -306,6 +308,12 @@ export interface CreatesWait {
   readonly unconfirmed: number;
   /** When all creates from before have arrived. */
   readonly until: EpochMs;
+}
+
+/** The index of the wave that upgrades: the first that has not passed, or the last one. */
+export function openWaveOf({ waves }: Pick<Rollout, 'waves'>): number {
+  const index = waves.findIndex(({ state }) => state !== 'passed');
+  return index < 0 ? waves.length - 1 : index;
 }
 
 const rolloutEnds = ['succeeded', 'finishedWithFailures', 'aborted', 'rolledBack', 'superseded'] as const;

@@ -91,6 +91,8 @@ export interface UpgradeTally {
   readonly deferredMs?: DurationMs;
   /** How often the rollout's limits had changed when it was admitted; absent if never. */
   readonly turnChanges?: number;
+  /** How much of the rollout's pace its create uses up, by that admission; absent without a pace. */
+  readonly turnPaceMs?: DurationMs;
   /** How often it has been put back since a create of it last left; absent if never. */
   readonly putBacks?: number;
   /** When the first task was created, for the duration. */

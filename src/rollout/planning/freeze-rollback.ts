@@ -139,15 +139,27 @@ function withSmallCanary(plan: ArrangedPlan): ArrangedPlan {
  * it. A breach holds the rollback.
  */
 export function rollbackPolicy(policy: Policy): Policy {
+  const { pace, ...limits } = policy;
   const first = policy.waves[0];
   const canary: WaveRule = {
     ...plainWave('canary'),
     size: { kind: 'perStratum', count: 1 },
     // A policy's only wave takes all collectors, so it is no canary rule.
-    ...(policy.waves.length > 1 ? first : { soakMs: first?.soakMs ?? 0 }),
+    ...(policy.waves.length > 1 ? withoutPlace(first) : { soakMs: first?.soakMs ?? 0 }),
     ...{ approval: false, gates: [], name: 'canary' },
   };
   const last = policy.waves.at(-1);
   const rest = { ...plainWave('rest'), ...(last !== undefined && { maxFailures: last.maxFailures }) };
-  return { ...policy, waves: [canary, rest], approval: false, onBreach: 'hold' };
+  return {
+    ...limits,
+    // What the pace spares is spared by a rollback, too, but it is not tried out slowly.
+    ...(pace !== undefined && { pace: { ...pace, from: pace.perHour } }),
+    ...{ waves: [canary, rest], approval: false, onBreach: 'hold' },
+  };
+}
+
+/** A rule without what belongs to its place in the policy: a rollback has the windows and the pace of the policy. */
+function withoutPlace(rule: WaveRule | undefined): Partial<WaveRule> {
+  const { pace: _pace, windows: _windows, notBefore: _notBefore, ...rest } = rule ?? {};
+  return rest;
 }

@@ -1,4 +1,5 @@
 import { compareBuildVersions } from '../../base/build-version.ts';
+import { hashNumber } from '../../base/hash.ts';
 import { compilePatterns } from '../../base/text-pattern.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import { type Expectation, evaluateExpectation } from '../model/expectation.ts';
@@ -8,13 +9,20 @@ import type { Selection, Selector } from '../model/policy.ts';
 export function compileSelection({
   include,
   exclude,
-}: Selection): (collector: FleetCollector) => 'notSelected' | 'excluded' | undefined {
+  share = 100,
+}: Selection): (collector: FleetCollector) => 'notSelected' | 'excluded' | 'notInShare' | undefined {
   const includes = compileSelector(include);
   const excludes = exclude.map(compileSelector);
   return (collector) => {
     if (!includes(collector)) return 'notSelected';
-    return excludes.some((matches) => matches(collector)) ? 'excluded' : undefined;
+    if (excludes.some((matches) => matches(collector))) return 'excluded';
+    return share >= 100 || percentRankOf(collector) < share ? undefined : 'notInShare';
   };
+}
+
+/** From 0 to 100, evenly spread over collectors, the same in each plan. */
+function percentRankOf({ id }: FleetCollector): number {
+  return (hashNumber(`share/${id}`) % 1_000_000) / 10_000;
 }
 
 /** The rule of a selection that leaves a collector out, with its path in the policy's config. */

@@ -4,7 +4,7 @@ import type { FollowedConfig } from '../../contract/admin/reload.ts';
 import type { CalendarRules } from '../calendar/open-stretches.ts';
 import type { RolloutFact } from '../decision/rollout-facts.ts';
 import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
-import { collectorZone, type FreezeRule, type Policy } from '../model/policy.ts';
+import { collectorZone, type FreezeRule, type Policy, type WaveRule } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import { rollbackPolicy } from '../planning/freeze-rollback.ts';
 import { comparePolicies } from './policy-difference.ts';
@@ -18,8 +18,8 @@ export interface ConfigVersion {
 }
 
 /**
- * Applies the current limits to the frozen policy of a running rollout: windows, freezes, slots, caps, failure limits and
- * `defer`. Plan and target stay frozen (P5, P6).
+ * Applies the current limits to the frozen policy of a running rollout: windows, freezes, slots, caps, pace, failure limits
+ * and `defer`. Plan and target stay frozen (P5, P6).
  */
 export function withCurrentLimits(
   rollout: Pick<Rollout, 'kind' | 'policy' | 'plan'>,
@@ -27,23 +27,41 @@ export function withCurrentLimits(
 ): Omit<FollowedConfig, 'rollout'> & { readonly policy: Policy } {
   const { kind, policy: frozen } = rollout;
   const present = kind === 'rollback' ? rollbackPolicy(config) : config;
-  const limits = new Map(present.waves.map(({ name, maxFailures }) => [name, maxFailures]));
+  const { pace: _frozenPace, ...withoutPace } = frozen;
+  const limits = new Map(present.waves.map((wave) => [wave.name, wave]));
   const caps = new Map(present.maxInFlightPer.map(({ key, cap }) => [key, cap]));
   const policy: Policy = {
-    ...frozen,
+    ...withoutPace,
+    ...(present.pace !== undefined && { pace: present.pace }),
     ...calendarFor(rollout, present),
     concurrency: present.concurrency,
     // A plan has domains only for the caps it was made with.
     maxInFlightPer: frozen.maxInFlightPer.map(({ key, cap }) => ({ key, cap: caps.get(key) ?? cap })),
     isolate: present.isolate,
     lostWeight: present.lostWeight,
-    waves: frozen.waves.map((wave) => ({ ...wave, maxFailures: limits.get(wave.name) ?? wave.maxFailures })),
+    waves: frozen.waves.map((wave) => withLimitsOf(wave, limits.get(wave.name), rollout.plan.knowsZones)),
     defer: present.defer,
   };
   return {
     policy,
     followed: comparePolicies(frozen, policy),
     waiting: comparePolicies(policy, present),
+  };
+}
+
+/** A frozen wave with the limits that the present config has for it. */
+function withLimitsOf(frozen: WaveRule, present: WaveRule | undefined, knowsZones: boolean): WaveRule {
+  if (present === undefined) return frozen;
+  const { pace: _pace, windows: before, notBefore: _notBefore, ...wave } = frozen;
+  const { pace, notBefore, maxFailures } = present;
+  const isUnknown = !knowsZones && present.windows?.some(({ timeZone }) => timeZone === collectorZone);
+  const windows = isUnknown === true ? before : present.windows;
+  return {
+    ...wave,
+    maxFailures,
+    ...(pace !== undefined && { pace }),
+    ...(windows !== undefined && { windows }),
+    ...(notBefore !== undefined && { notBefore }),
   };
 }
 

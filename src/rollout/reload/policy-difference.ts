@@ -5,6 +5,7 @@ import {
   formatAmount,
   type GateRule,
   type MessageRule,
+  type PaceRule,
   type Policy,
   type Selector,
   type WaveRule,
@@ -39,9 +40,12 @@ export function comparePolicies(before: Policy, after: Policy): readonly PolicyD
 
 const calendarKeys: ReadonlySet<string> = new Set(['windows', 'freezes', 'timeZone']);
 
+const waveLimits: readonly string[] = ['maxFailures', 'pace', 'windows', 'notBefore'];
+
 const limitKeys: ReadonlySet<string> = new Set([
   ...calendarKeys,
   'concurrency',
+  'pace',
   'isolate',
   'lostWeight',
   'defer.upTo',
@@ -49,7 +53,9 @@ const limitKeys: ReadonlySet<string> = new Set([
 
 /** Whether upgrades may start at other times than before. */
 export function changesCalendar(differences: readonly PolicyDifference[]): boolean {
-  return differences.some(({ key }) => calendarKeys.has(key));
+  return differences.some(
+    ({ key }) => calendarKeys.has(key) || (isOfWave(key) && ['windows', 'notBefore'].includes(lastPart(key))),
+  );
 }
 
 /** Whether a running rollout adopts changes of this key (DESIGN §4, Reload). */
@@ -57,8 +63,16 @@ function isLimit(key: string): boolean {
   return (
     limitKeys.has(key) ||
     key.startsWith('maxInFlightPer.') ||
-    (key.startsWith('waves.') && key.endsWith('.maxFailures'))
+    (isOfWave(key) && waveLimits.includes(lastPart(key)))
   );
+}
+
+function isOfWave(key: string): boolean {
+  return key.startsWith('waves.');
+}
+
+function lastPart(key: string): string {
+  return key.slice(key.lastIndexOf('.') + 1);
 }
 
 /** A value of a policy: its path in the file, its text, and the exact value where the text is shortened. */
@@ -79,17 +93,19 @@ function textsOf(policy: Policy) {
 }
 
 function settingsOf(policy: Policy): readonly Setting[] {
-  const { select, target, waves, upgrade, retry, defer, maxInFlightPer, windows, freezes, ...others } =
+  const { select, target, waves, upgrade, retry, defer, maxInFlightPer, windows, freezes, pace, ...others } =
     policy;
   const { name: _name, messageRules, ...plain } = others;
   return [
     ...nestedSettings(plain),
     ['select.include', selectorText(select.include), select.include],
     ['select.exclude', select.exclude.map(selectorText).join('; '), select.exclude],
+    ...(select.share === undefined ? [] : [['select.share', `${select.share}%`] as const]),
     ...nestedSettings({ target }),
     ['windows', windows.map(windowText).join(', ')],
     ['freezes', freezes.map(freezeText).join(', ')],
     ...maxInFlightPer.map(({ key, cap }): Setting => [`maxInFlightPer.${key}`, String(cap)]),
+    ...(pace === undefined ? [] : [['pace', paceText(pace)] as const]),
     // The order of waves is part of the plan.
     ['waves', waves.map(({ name }) => name).join(', ')],
     ...waves.flatMap(waveSettings),
@@ -109,7 +125,16 @@ function nestedSettings(values: object, path = ''): readonly Setting[] {
   });
 }
 
-function waveSettings({ name, size, match, soakMs, maxFailures, approval, gates }: WaveRule) {
+/** `200 an hour`, or `20 an hour, ×2 after 50, up to 200`. */
+export function paceText({ perHour, from, factor, after }: PaceRule): string {
+  return from < perHour
+    ? `${from} an hour, ×${factor} after ${after}, up to ${perHour}`
+    : `${perHour} an hour`;
+}
+
+function waveSettings({ name, size, match, soakMs, maxFailures, approval, gates, ...limits }: WaveRule) {
+  const { pace, windows, notBefore } = limits;
+
   const setting = (key: string, text: string, compared?: unknown): Setting => [
     `waves.${name}.${key}`,
     text,
@@ -122,6 +147,9 @@ function waveSettings({ name, size, match, soakMs, maxFailures, approval, gates 
     setting('maxFailures', formatAmount(maxFailures)),
     setting('approval', String(approval)),
     setting('gates', gates.map(gateText).join(', '), gates),
+    ...(pace === undefined ? [] : [setting('pace', paceText(pace))]),
+    ...(windows === undefined ? [] : [setting('windows', windows.map(windowText).join(', '))]),
+    ...(notBefore === undefined ? [] : [setting('notBefore', notBefore)]),
   ];
 }
 
@@ -145,7 +173,8 @@ function messageRuleText({ words, class: kind }: MessageRule): string {
 
 const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-function windowText({ days, fromMinute, toMinute, timeZone }: WindowRule): string {
+/** `Mon Tue 22:00–05:00 UTC`. */
+export function windowText({ days, fromMinute, toMinute, timeZone }: WindowRule): string {
   const named = days.length === dayNames.length ? 'daily' : days.map((day) => dayNames[day - 1]).join(' ');
   return `${named} ${timeOfDay(fromMinute)}–${timeOfDay(toMinute)} ${timeZone}`;
 }

@@ -3,8 +3,9 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
 import type { AuditEntry } from '../../contract/admin/holds.ts';
 import type { RolloutNight } from '../../contract/admin/night.ts';
-import { assessCalendar, calendarOf } from '../calendar/calendar.ts';
+import { assessCalendar, type ClosedBy, calendarOfWave } from '../calendar/calendar.ts';
 import type { CalendarRules } from '../calendar/open-stretches.ts';
+import { closedText } from '../messages/blockers.ts';
 import type { RolloutEvent, RolloutEventName } from '../model/events.ts';
 import type { Rollout, Wave } from '../model/rollout.ts';
 import { describeGates } from './describe-gates.ts';
@@ -149,9 +150,25 @@ function closedBands(rollout: Rollout, events: readonly RolloutEvent[], until: E
   );
   const from = changed?.at ?? rollout.createdAt;
   const lifted = events.find(({ event }) => event === 'rollout.windowsLifted');
-  if (lifted === undefined) return closedStretches(calendarOf(rollout), from, until);
-  const before = { policy: rollout.policy, rollback: { ...rollout.rollback, anyTime: false } };
-  return closedStretches(calendarOf(before), from, lifted.at);
+  return closedByWave(rollout, from, lifted === undefined ? until : lifted.at);
+}
+
+/** A wave may have a calendar of its own, which applies until it has passed. */
+function closedByWave({ policy, waves }: Rollout, from: EpochMs, until: EpochMs): readonly Band[] {
+  const bands: Band[] = [];
+  let at = from;
+  for (const [index, { passedAt }] of waves.entries()) {
+    const to = Math.min(passedAt ?? until, until);
+    for (const band of closedStretches(calendarOfWave(policy, policy.waves[index]), at, to)) {
+      const last = bands.at(-1);
+      if (last?.kind === band.kind && last.to === band.from && last.reason === band.reason)
+        bands.splice(-1, 1, { ...last, to: band.to });
+      else bands.push(band);
+    }
+    if (passedAt === null) break;
+    at = Math.max(at, to);
+  }
+  return bands;
 }
 
 function closedStretches(rules: CalendarRules, from: EpochMs, until: EpochMs): readonly Band[] {
@@ -162,13 +179,17 @@ function closedStretches(rules: CalendarRules, from: EpochMs, until: EpochMs): r
     const opening = assessCalendar(rules, '', at);
     const to = Math.min(opening.until ?? until, until);
     if (opening.closedBy !== null) {
-      const reason = opening.closedBy.kind === 'freeze' ? opening.closedBy.reason : '';
-      stretches.push({ kind: opening.closedBy.kind, from: at, to, reason, by: '' });
+      stretches.push({ ...closedBand(opening.closedBy), from: at, to, by: '' });
     }
     if (to <= at) break;
     at = to;
   }
   return stretches;
+}
+
+function closedBand(closedBy: ClosedBy): Pick<Band, 'kind' | 'reason'> {
+  if (closedBy.kind === 'freeze') return { kind: 'freeze', reason: closedBy.reason };
+  return { kind: 'window', reason: closedBy.kind === 'window' ? '' : closedText(closedBy) };
 }
 
 /** Spans, bands and gates show these events already. */

@@ -1,8 +1,10 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { openTimeFrom } from '../calendar/calendar.ts';
+import { calendarOfWave, openTimeFrom } from '../calendar/calendar.ts';
+import type { CalendarRules } from '../calendar/open-stretches.ts';
+import { pacedMs } from '../decision/pace.ts';
 import { type DurationSpread, learnedSpread, medianOf, slowestOf, usualSpread } from '../model/log-normal.ts';
-import type { Policy } from '../model/policy.ts';
+import type { Policy, WaveRule } from '../model/policy.ts';
 import { usualReadings } from '../readings/usual-readings.ts';
 
 /** The remaining work of a wave. */
@@ -15,6 +17,10 @@ export interface WaveRemainder {
   readonly chain: number;
   /** How long until the next of its retries is due; absent without one. */
   readonly retryWaitMs?: DurationMs;
+  /** The least time in which its upgrades may start by its pace; absent without one. */
+  readonly pacedMs?: DurationMs;
+  /** When they may start; absent: by the policy's windows and freezes. */
+  readonly calendar?: CalendarRules;
 }
 
 export interface Estimate {
@@ -69,13 +75,14 @@ export function estimateRemainder(
   const { meanMs } = spread;
   const usualMs = medianOf(spread);
   const { startNeedsMs = policy.upgrade.expectMs } = span;
-  const works = remainders.map(({ upgrades, mayStart, chain, soakMs, retryWaitMs }) => {
-    if (upgrades === 0) return { mayStart, workMs: 0, soakMs, requests: 0 };
+  const works = remainders.map(({ upgrades, mayStart, chain, soakMs, retryWaitMs, ...limits }) => {
+    const { pacedMs = 0, calendar = policy } = limits;
+    if (upgrades === 0) return { mayStart, workMs: 0, soakMs, calendar, requests: 0 };
     const slotBoundMs = (upgrades / policy.concurrency) * meanMs;
     const ownRequests = upgrades * requestsPerUpgrade;
     const readings = usualReadings({ ...span, upgrades, slots: policy.concurrency, usualMs });
     const rateBoundMs = ownRequests / (span.requestsPerSecond / 1_000 - readings.requestsPerMs);
-    const busyMs = Math.max(slotBoundMs, rateBoundMs, chain * meanMs);
+    const busyMs = Math.max(slotBoundMs, rateBoundMs, chain * meanMs, pacedMs);
     const lastOnes = Math.min(upgrades, policy.concurrency);
     const slowestMs = Math.max(meanMs, Math.min(policy.upgrade.deadlineMs, slowestOf(spread, lastOnes)));
     const { maxAttempts, backoff } = policy.retry;
@@ -85,9 +92,9 @@ export function estimateRemainder(
     const workMs = Math.max(busyMs + slowestMs - meanMs + retryMs, retriedMs);
     // The fewer run, the more rarely lists are read.
     const readMs = busyMs + (slowestMs - meanMs) / 2;
-    return { mayStart, workMs, soakMs, requests: ownRequests + readings.requestsPerMs * readMs };
+    return { mayStart, workMs, soakMs, calendar, requests: ownRequests + readings.requestsPerMs * readMs };
   });
-  const ends = (factor: number) => scheduleWork(works, policy, { from: span.from, factor, startNeedsMs });
+  const ends = (factor: number) => scheduleWork(works, { from: span.from, factor, startNeedsMs });
   const waveEnds = ends(1);
   const endOf = (all: readonly EpochMs[]) => (all.length < works.length ? null : (all.at(-1) ?? span.from));
   const [early, endsAt, late] = [endOf(ends(1 - uncertainty)), endOf(waveEnds), endOf(ends(1 + uncertainty))];
@@ -97,6 +104,24 @@ export function estimateRemainder(
     plusMinusMs: early === null || late === null ? 0 : Math.round((late - early) / 2),
     requests: Math.round(sumOf(works, ({ requests }) => requests)),
   };
+}
+
+/** What pace and own calendars of waves mean for an estimate. `succeeded`, `starts`: of each wave, so far and to come. */
+export function limitsOfWaves(
+  policy: Policy,
+  waves: ReadonlyArray<{ readonly rule: WaveRule; readonly succeeded: number; readonly starts: number }>,
+): ReadonlyArray<Pick<WaveRemainder, 'pacedMs' | 'calendar'>> {
+  // Those of earlier waves have succeeded by the time a wave starts.
+  let before = sumOf(waves, ({ succeeded }) => succeeded);
+  return waves.map(({ rule, succeeded, starts }) => {
+    const pace = rule.pace ?? policy.pace;
+    const from = { succeeded: rule.pace === undefined ? before : succeeded, starts: Math.max(0, starts) };
+    before += from.starts;
+    return {
+      ...(pace !== undefined && { pacedMs: pacedMs(pace, from) }),
+      calendar: calendarOfWave(policy, rule),
+    };
+  });
 }
 
 /** The spread of durations. `expectMs` is a median; the mean is longer because durations are skewed. */
@@ -113,21 +138,25 @@ function spreadOf({ upgrade }: Policy, learned: LearnedDurations | undefined): D
  * @returns the end of each wave, as far as there are windows
  */
 function scheduleWork(
-  works: ReadonlyArray<Pick<WaveRemainder, 'mayStart' | 'soakMs'> & { readonly workMs: DurationMs }>,
-  policy: Policy,
+  works: ReadonlyArray<
+    Pick<WaveRemainder, 'mayStart' | 'soakMs'> & {
+      readonly workMs: DurationMs;
+      readonly calendar: CalendarRules;
+    }
+  >,
   span: { readonly from: EpochMs; readonly factor: number; readonly startNeedsMs: DurationMs },
 ): readonly EpochMs[] {
   const ends: EpochMs[] = [];
   let at = span.from;
-  for (const { mayStart, workMs: usualMs, soakMs } of works) {
+  for (const { mayStart, workMs: usualMs, soakMs, calendar } of works) {
     const workMs = usualMs * span.factor;
     // The policy's zone stands for those of its collectors.
     const workedAt = mayStart
-      ? openTimeFrom(policy, '', at, { workMs, leastMs: span.startNeedsMs })
+      ? openTimeFrom(calendar, '', at, { workMs, leastMs: span.startNeedsMs })
       : at + workMs;
     if (workedAt === null) break;
-    at = workedAt + soakMs;
-    ends.push(Math.round(at));
+    at = Math.round(workedAt + soakMs);
+    ends.push(at);
   }
   return ends;
 }

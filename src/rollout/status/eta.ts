@@ -10,7 +10,7 @@ import { isForeign } from '../model/account.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { isEnd, isRunning, isUnderWay } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
-import { type Estimate, estimateRemainder, type WaveRemainder } from './estimate.ts';
+import { type Estimate, estimateRemainder, limitsOfWaves, type WaveRemainder } from './estimate.ts';
 import { learnedOf } from './learned-durations.ts';
 
 /** The only place that computes the ETA; null for a rollout that has ended. */
@@ -138,7 +138,16 @@ function nextApprovalOf({ rollout }: AssessedView) {
 }
 
 function remaindersOf(view: AssessedView, from: EpochMs): readonly WaveRemainder[] {
-  return view.assessed.map((each) => {
+  const { policy, rollback } = view.rollout;
+  const limits = rollback.anyTime
+    ? []
+    : limitsOfWaves(
+        policy,
+        view.assessed.map(({ rule, summary: { counts }, assessment: { remaining } }) => {
+          return { rule, succeeded: counts.succeeded, starts: remaining - countIn(counts, isUnderWay) };
+        }),
+      );
+  return view.assessed.map((each, index) => {
     const { wave, assessment } = each;
     const { remaining: upgrades } = assessment;
     const share = upgrades / Math.max(1, wave.size + wave.joined);
@@ -147,7 +156,7 @@ function remaindersOf(view: AssessedView, from: EpochMs): readonly WaveRemainder
     const waitMs = isRetrying && view.nextRetryAt !== null ? Math.max(0, view.nextRetryAt - from) : undefined;
     const soakMs = remainingSoakMs(each, from);
     const retry = waitMs === undefined ? {} : { retryWaitMs: waitMs };
-    return { upgrades, mayStart, chain: Math.ceil(wave.chain * share), soakMs, ...retry };
+    return { upgrades, mayStart, chain: Math.ceil(wave.chain * share), soakMs, ...retry, ...limits[index] };
   });
 }
 

@@ -5,6 +5,7 @@ import { assess, hasBegun } from '../decision/assess.ts';
 import { type Blocker, stateBlocker, storeBlockers } from '../decision/blocker.ts';
 import { decideAssessed } from '../decision/decide.ts';
 import type { Action } from '../decision/decision.ts';
+import { paceOf } from '../decision/pace.ts';
 import { awaitsDeferredAlone, deferredBlocker, waveWaits } from '../decision/wave-blockers.ts';
 import { blockerText } from '../messages/blockers.ts';
 import {
@@ -113,6 +114,8 @@ function blockersOf(rolloutView: RolloutView, upgrade: Upgrade, now: EpochMs): r
   const verdict = makeLaneRule(view, now)(upgrade.identity.lane);
   if (verdict.kind === 'blocked') return [verdict.blocker];
   if (freeSlots(view) <= 0) return [slotBlocker(view)];
+  const pace = paceOf(view, now);
+  if (pace !== undefined && pace.startsNow === 0) return [pace.blocker];
   return [{ kind: 'turn', until: null }];
 }
 

@@ -84,7 +84,7 @@ function limitsOf(
     rollout: id,
     concurrency: policy.concurrency,
     caps: policy.maxInFlightPer,
-    window: windowOf(calendarOf(rollout), now),
+    window: windowOf(calendarOf({ ...rollout, policy }), now),
   };
 }
 

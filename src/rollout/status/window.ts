@@ -6,7 +6,8 @@ import { closedText } from '../messages/blockers.ts';
 
 /** Whether windows and freezes allow a start now; null if upgrades may start at any time. */
 export function windowOf(rules: CalendarRules, now: EpochMs): WindowStatus | null {
-  if (rules.windows.length + rules.freezes.length === 0) return null;
+  const { windows, freezes, notBefore } = rules;
+  if (windows.length + freezes.length === 0 && notBefore === undefined) return null;
   const { isOpen, until, closedBy } = assessCalendar(rules, '', now);
   const reason = closedText(closedBy);
   return { isOpen, until, reason, timeZone: rules.timeZone, ownZones: needsCollectorZone(rules) };

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import type { ServiceFailure } from './failure-classes.ts';
 
@@ -12,6 +12,8 @@ export type UpgradeFact = { readonly at: EpochMs } & (
       readonly startBy: EpochMs | null;
       /** How often the rollout's limits have changed. The admission is valid until they change again. */
       readonly changes: number;
+      /** How much of the rollout's pace its create uses up; absent without a pace. */
+      readonly paceMs?: DurationMs | undefined;
       /** The collector's row on a page read just before, if any. */
       readonly seen?: RowObservation | undefined;
       /** Records before this instant may have lost changes; all are trusted if it is absent. */

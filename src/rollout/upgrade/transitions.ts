@@ -71,10 +71,13 @@ const partial = ['unansweredSince', 'deferredMs', 'turnChanges', 'inDoubtUntil',
 /** Queues an admitted upgrade, which has a slot now. */
 export function takeTurn(
   upgrade: UpgradeIn<'pending' | 'retrying'>,
-  { startBy, changes }: FactOf<'admitted'>,
+  { startBy, changes, paceMs }: FactOf<'admitted'>,
   waiting: Omit<ProgressIn<'queued'>, 'state' | 'startBy'>,
 ): Upgrade {
-  const turn = changes === 0 ? {} : { turnChanges: changes };
+  const turn = {
+    ...(changes === 0 ? {} : { turnChanges: changes }),
+    ...(paceMs === undefined ? {} : { turnPaceMs: paceMs }),
+  };
   return enterState(upgrade, { state: 'queued', ...waiting, startBy }, turn);
 }
 

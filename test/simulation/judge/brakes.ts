@@ -79,8 +79,10 @@ export function makeBrakes(policiesOf: (config: number) => readonly Policy[]): B
 
 /** A frozen policy as it is to be followed, by arithmetic of its own (DESIGN §4, Reload). */
 function withBrakes(frozen: Policy, present: Policy): Policy {
+  const { pace: _pace, ...others } = frozen;
   return {
-    ...frozen,
+    ...others,
+    ...(present.pace && { pace: present.pace }),
     concurrency: present.concurrency,
     windows: present.windows,
     freezes: present.freezes,
@@ -93,13 +95,18 @@ function withBrakes(frozen: Policy, present: Policy): Policy {
     ),
     waves: frozen.waves.map((wave) => {
       const rule = present.waves.find(({ name }) => name === wave.name);
-      return rule === undefined ? wave : { ...wave, maxFailures: rule.maxFailures };
+      if (rule === undefined) return wave;
+      const { maxFailures, pace, windows, notBefore } = rule;
+      const { pace: _, windows: __, notBefore: ___, ...kept } = wave;
+      const given = { ...(pace && { pace }), ...(windows && { windows }), ...(notBefore && { notBefore }) };
+      return { ...kept, maxFailures, ...given };
     }),
   };
 }
 
 function brakesOf({
   concurrency,
+  pace,
   windows,
   freezes,
   maxInFlightPer,
@@ -107,6 +114,6 @@ function brakesOf({
   defer,
   lostWeight,
 }: Policy): string {
-  const limits = waves.map(({ maxFailures }) => maxFailures);
-  return JSON.stringify({ concurrency, windows, freezes, maxInFlightPer, limits, defer, lostWeight });
+  const limits = waves.map((wave) => [wave.maxFailures, wave.pace, wave.windows, wave.notBefore]);
+  return JSON.stringify({ concurrency, pace, windows, freezes, maxInFlightPer, limits, defer, lostWeight });
 }

@@ -1,5 +1,5 @@
 import { DateTime, IANAZone } from 'luxon';
-import type { Policy } from '../../../src/rollout/model/policy.ts';
+import type { Policy, WaveRule } from '../../../src/rollout/model/policy.ts';
 
 const hourMs = 3_600_000;
 
@@ -7,16 +7,26 @@ const hourMs = 3_600_000;
  * Whether a create may leave at an instant (P7), by arithmetic of its own: wall clocks as luxon tells them.
  * undefined: a clock is changed within a day, where wall clocks alone do not tell.
  */
-export function isOpenByLuxon(policy: Policy, collectorZone: string, at: number): boolean | undefined {
+export function isOpenByLuxon(
+  policy: Pick<Policy, 'windows' | 'freezes' | 'timeZone'> & Pick<WaveRule, 'notBefore'>,
+  collectorZone: string,
+  at: number,
+): boolean | undefined {
   const zoneOf = (named: string) => {
     const wanted = named === 'collector' ? collectorZone : named;
     return isKnown(wanted) ? wanted : policy.timeZone;
   };
   const zones = new Set([...policy.windows, ...policy.freezes].map(({ timeZone }) => zoneOf(timeZone)));
+  const { notBefore } = policy;
+  if (notBefore !== undefined) zones.add(policy.timeZone);
   for (const zone of zones) if (isClockChangeNear(zone, at)) return undefined;
   for (const { timeZone, from, to } of policy.freezes) {
     const local = DateTime.fromMillis(at, { zone: zoneOf(timeZone) }).toFormat("yyyy-MM-dd'T'HH:mm");
     if (local >= from && local < to) return false;
+  }
+  if (notBefore !== undefined) {
+    const local = DateTime.fromMillis(at, { zone: policy.timeZone }).toFormat("yyyy-MM-dd'T'HH:mm");
+    if (local < notBefore) return false;
   }
   if (policy.windows.length === 0) return true;
   return policy.windows.some(({ timeZone, days, fromMinute, toMinute }) => {

@@ -1,5 +1,6 @@
 import { compareBuildVersions, isSameBuild } from '../../../src/base/build-version.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
+import { openWaveOf } from '../../../src/rollout/model/rollout.ts';
 import { freshForMs } from '../../../src/rollout/upgrade/step.ts';
 import type { CollectorModel, TaskModel } from '../world/collector-model.ts';
 import type { Orders } from '../world/orders.ts';
@@ -40,6 +41,8 @@ export interface CreateJudge {
   forgotten(): void;
 }
 
+const hourMs = 3_600_000;
+
 // A create leaves within a second of its intent (src/README.md), or not at all.
 const leavesWithinMs = 1_500;
 
@@ -67,12 +70,28 @@ export function makeCreateJudge(parts: {
   /** The policy by which a create left. */
   const leftBy = new Map<string, Policy>();
   const unknownTasks = new Set<TaskModel>();
+  /** The creates of the last hour, by rollout, with the pace in force. */
+  const paced = new Map<string, ReadonlyArray<{ readonly at: number; readonly perHour: number }>>();
   /**
    * Where lists show collectors in upgrade, nothing tells of these: their creates got no answer, and then a list left them
    * out by mistake, or the next create got a wrong answer.
    */
   const hiddenTasks = new Set<TaskModel>();
   const keyOf = ({ rolloutId, collectorId }: CreateOf) => `${rolloutId}/${collectorId}`;
+
+  /** No hour has more creates than the largest pace that was in force in it. */
+  const judgePace = (rolloutId: string, perHour = Number.POSITIVE_INFINITY): void => {
+    const earlier = paced.get(rolloutId) ?? [];
+    const ofHour = earlier.filter(({ at }) => now() - at < hourMs - leavesWithinMs);
+    ofHour.push({ at: now(), perHour });
+    paced.set(rolloutId, ofHour);
+    const most = Math.max(...ofHour.map((each) => each.perHour));
+    verdicts.check(
+      'P7',
+      ofHour.length <= most,
+      `${ofHour.length} creates of ${rolloutId} in an hour of ${most}`,
+    );
+  };
 
   const isKnown = ({ id, rolloutId, collectorId }: TaskModel): boolean => {
     const progress = seen.all.get(rolloutId ?? '')?.upgrades.get(collectorId)?.progress;
@@ -170,14 +189,18 @@ export function makeCreateJudge(parts: {
           : buildBefore(seen, rollout.rollback.original, collectorId);
       verdicts.check('P6', isSameBuild(toBuild, pinned ?? ''), `${who} to ${toBuild}, not ${pinned}`);
       const isAnyTime = rollout.rollback.anyTime && orders.mayStartAnyTime(rollout);
-      if (policy.windows.length + policy.freezes.length > 0 && !isAnyTime) {
+      const rule = policy.waves[openWaveOf(rollout)];
+      if (!isAnyTime) judgePace(rolloutId, (rule?.pace ?? policy.pace)?.perHour);
+      const { windows = policy.windows, notBefore } = rule ?? {};
+      const rules = { ...policy, windows, ...(notBefore !== undefined && { notBefore }) };
+      if ((windows.length + policy.freezes.length > 0 || notBefore !== undefined) && !isAnyTime) {
         const needsMs =
           (of.successes.get(upgrade.identity.stratum) ?? 0) < learnedMin ? policy.upgrade.expectMs : 0;
         for (const share of needsMs > 0 ? [0, 0.5, 1] : [0]) {
           const slackMs = skewMs + leavesWithinMs;
           const at = now() + Math.max(0, share * needsMs - slackMs);
           const edges = [at - slackMs, at, at + slackMs].map((edge) =>
-            isOpenByLuxon(policy, collector.about.timeZone, edge),
+            isOpenByLuxon(rules, collector.about.timeZone, edge),
           );
           const opens = share === 0 ? edges.some((open) => open !== false) : edges[1] !== false;
           verdicts.check('P7', opens, `${who} outside its window (${share} of the expected time later)`);
@@ -265,6 +288,8 @@ export function makeCreateJudge(parts: {
     },
     createsLeft: () => createsLeft,
     forgotten: () => {
+      // The store no longer knows what has used up the pace.
+      paced.clear();
       // Where clocks differ, a poll of before the loss may seem to be one of after it.
       if (skewMs > 0) for (const doubt of inDoubt.values()) doubt.polled = true;
       for (const { running } of Object.values(services))

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FrozenPlan } from '../../../src/orchestrator/ports/rollout-store.ts';
 import type { FleetCollector } from '../../../src/rollout/model/collector.ts';
 import type { Policy, WaveRule } from '../../../src/rollout/model/policy.ts';
@@ -127,6 +128,10 @@ export function isSelected(
   { select }: Pick<Policy, 'select'>,
   about: Pick<FleetCollector, 'id' | 'osName' | 'fields'>,
 ): boolean {
+  const { share = 100 } = select;
+  // One of ten thousand steps of a hash, by arithmetic of its own.
+  const hash = BigInt(`0x${createHash('sha256').update(`share/${about.id}`).digest('hex').slice(0, 12)}`);
+  if (Number(hash % 1_000_000n) >= share * 10_000) return false;
   return !select.exclude.some(
     ({ osName, id, fields }) =>
       (osName !== undefined && about.osName.startsWith('Mac')) ||

@@ -8,7 +8,9 @@
 -- Returns: nil without the rollout; else a list: its JSON; its rev; its brake; the counters, alternating names and values;
 -- pending candidates, alternating ids and scores; due retries, alternating `<id>:<lane>` and instants; the instant of the
 -- next retry, or ''; overdue collectors; the mark of the groups; the groups as JSON, or '' when the caller has them; the
--- version of its records.
+-- version of its records; for how long its pace is used up.
+
+--@include ../../connection/redis-now
 
 -- Further lanes wait until one of these is empty. Two candidates of each are some 200 KB, and 20 ms of Redis's time.
 local lanesPerWaveMax = 5000
@@ -88,6 +90,7 @@ local groups = ''
 if mark ~= knownMark then
   groups = redis.call('GET', groupsKey) or ''
 end
+local pacedUntil = tonumber(redis.call('HGET', countersKey, 'pacedUntil') or '0')
 return {
   json or '',
   rev,
@@ -100,4 +103,5 @@ return {
   mark,
   groups,
   version or '1',
+  math.max(0, pacedUntil - redisNow()),
 }

@@ -16,7 +16,8 @@
 --   changes     each `{ id, rev, state }` of the record before, and `{ record, index, counts, events }` after;
 --               `slots`, the change of slots in use; `caps` of its domains by their counters; `weightCounter` of its wave, and
 --               `brakeAbove`, the weight above which the brake is set; `changedCounter` and `changedAt`, when the state
---               changed. Amounts are texts, so that Lua rounds none of them.
+--               changed; `paceMs`, how much of the pace an intent uses up. Amounts are texts, so that Lua rounds none of
+--               them.
 -- Returns: one verdict for each change, `saved`, `stale` or `braked`. All are stale when the rollout itself is missing,
 -- because a part of Redis was lost.
 --
@@ -112,6 +113,10 @@ local function count(change)
       redis.call('HINCRBY', rolloutKey, 'rev', 1)
       brake = '1'
     end
+  end
+  if mode == 'intent' and change.paceMs then
+    local pacedUntil = math.max(valueOf('pacedUntil'), redisNow()) + change.paceMs
+    redis.call('HSET', countersKey, 'pacedUntil', string.format('%.0f', pacedUntil))
   end
   if change.changedAt and tonumber(change.changedAt) > valueOf(change.changedCounter) then
     redis.call('HSET', countersKey, change.changedCounter, change.changedAt)
