@@ -130,6 +130,28 @@ const plants = {
     firstSeed: 2,
     store: (store) => withPolicy(store, (policy) => ({ ...policy, windows: [], freezes: [] })),
   },
+  paceForgotten: {
+    firstSeed: 1,
+    foundBy: 'P7',
+    needs: ['pace'],
+    store: (store) => withView(store, (view) => ({ ...view, pacedForMs: 0 })),
+  },
+  queuedNotPaced: {
+    firstSeed: 1,
+    foundBy: 'P7',
+    needs: ['pace'],
+    store: (store) =>
+      withView(store, ({ waves, ...view }) => ({
+        ...view,
+        waves: waves.map((wave) => ({ ...wave, counts: { ...wave.counts, queued: 0 } })),
+      })),
+  },
+  waveCalendarIgnored: {
+    firstSeed: 1,
+    foundBy: 'P7',
+    needs: ['ownCalendar'],
+    store: (store) => withWaves(store, ({ windows: _windows, notBefore: _notBefore, ...wave }) => wave),
+  },
   heldCollectorStarted: {
     firstSeed: 200,
     register: (register, context) =>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatDuration } from '../../base/time.ts';
-import type { WholeReport } from './value-schemas.ts';
+import { partOf, type WholeReport } from './value-schemas.ts';
 
 const minutesOfDay = 1_440;
 const minutesOfWeek = 7 * minutesOfDay;
@@ -19,12 +19,26 @@ type ReadWindow = z.output<typeof ReadWindow>;
  * windows count together.
  */
 export function reportShortWindows(
-  { windows, timeZone, upgrade }: Readonly<Record<string, unknown>>,
+  { windows, timeZone, upgrade, waves }: Readonly<Record<string, unknown>>,
   report: WholeReport,
 ): void {
-  const expectMs =
-    typeof upgrade === 'object' && upgrade !== null && 'expectMs' in upgrade ? upgrade.expectMs : undefined;
-  if (!Array.isArray(windows) || typeof expectMs !== 'number') return;
+  const expectMs = partOf(upgrade, 'expectMs');
+  if (typeof expectMs !== 'number') return;
+  const zoned = { timeZone, expectMs };
+  reportShort(windows, zoned, (problem, index) => report(problem, ['windows', index]));
+  if (!Array.isArray(waves)) return;
+  for (const [wave, rule] of waves.entries())
+    reportShort(partOf(rule, 'windows'), zoned, (problem, index) =>
+      report(problem, ['waves', wave, 'windows', index]),
+    );
+}
+
+function reportShort(
+  windows: unknown,
+  { timeZone, expectMs }: { readonly timeZone: unknown; readonly expectMs: number },
+  report: (problem: string, index: number) => void,
+): void {
+  if (!Array.isArray(windows)) return;
   const openByZone = new Map<unknown, Uint8Array>();
   const read = windows.map((entry: unknown) => {
     const window = ReadWindow.safeParse(entry).data;
@@ -43,7 +57,7 @@ export function reportShortWindows(
     if (openMs >= expectMs) return;
     report(
       `is open for ${formatDuration(openMs)}, shorter than upgrade.expect, ${formatDuration(expectMs)}: no upgrade would ever start`,
-      ['windows', index],
+      index,
     );
   });
 }

@@ -150,7 +150,8 @@ function closedBands(rollout: Rollout, events: readonly RolloutEvent[], until: E
   );
   const from = changed?.at ?? rollout.createdAt;
   const lifted = events.find(({ event }) => event === 'rollout.windowsLifted');
-  return closedByWave(rollout, from, lifted === undefined ? until : lifted.at);
+  if (lifted === undefined && rollout.rollback.anyTime) return [];
+  return closedByWave(rollout, from, lifted?.at ?? until);
 }
 
 /** A wave may have a calendar of its own, which applies until it has passed. */

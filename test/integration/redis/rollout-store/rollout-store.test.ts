@@ -271,6 +271,21 @@ describe('the intent before a create', () => {
     },
   );
 
+  it('uses up the pace once, by the clock of Redis, however often it is sent', async () => {
+    const intent = async (id: number) => {
+      const { after, ...change } = intended(await load(id));
+      return { ...change, after: { ...after, tally: { ...after.tally, turnPaceMs: hourMs } } };
+    };
+    const doubled = storeOn(echoingCommands(connection.commands));
+    expect((await loadView(store)).pacedForMs).toBe(0);
+    expect(await doubled.saveIntent(await intent(1), 1)).toBe('saved');
+    const { pacedForMs } = await loadView(store);
+    expect(pacedForMs).toBeGreaterThan(hourMs - 60_000);
+    expect(pacedForMs).toBeLessThanOrEqual(hourMs);
+    expect(await doubled.saveIntent(await intent(2), 1)).toBe('saved');
+    expect((await loadView(store)).pacedForMs).toBeGreaterThan(2 * hourMs - 60_000);
+  });
+
   it('is saved again when the command is sent twice, but not under a brake set meanwhile', async () => {
     const doubled = storeOn(echoingCommands(connection.commands));
     expect(await doubled.saveIntent(intended(await load(1)), 1)).toBe('saved');

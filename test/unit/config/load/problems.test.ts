@@ -13,7 +13,7 @@ import {
 const rolloutCases = problemCases(`
 wave: [] → 4:5: rollouts[0].wave: unknown key "wave"; did you mean "waves"?
 quorum: 3
-  → 4:5: rollouts[0].quorum: unknown key "quorum", not known in this release; known here: name, account, accounts, select, target, schedule, timeZone, approval, windows, freezes, concurrency, maxInFlightPer, spreadBy, isolate, waves, onBreach, lostWeight, upgrade, retry, defer, messageRules
+  → 4:5: rollouts[0].quorum: unknown key "quorum", not known in this release; known here: name, account, accounts, select, target, schedule, timeZone, approval, windows, freezes, concurrency, maxInFlightPer, pace, spreadBy, isolate, waves, onBreach, lostWeight, upgrade, retry, defer, messageRules
 name: x → 4:5: name: the key "name" is given twice, first on line 3; keep one
 select: { include: { name: 5 } } → 4:32: rollouts[0].select.include.name: must be text or a list, not a number
 select: { include: { name: "" } }

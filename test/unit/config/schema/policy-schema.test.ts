@@ -187,6 +187,20 @@ describe('gates', () => {
 });
 
 describe('a policy', () => {
+  it.each([
+    ['select: { share: 0% }', '"0%" is not a share; write a percentage above 0, such as "30%"'],
+    ['select: { share: 101% }', '"101%" is not a share; write a percentage above 0, such as "30%"'],
+    ['select: { share: 30 }', 'must be a percentage such as "30%"'],
+    ['pace: { perHour: 0 }', 'perHour: must be at least 1'],
+    ['pace: { perHour: 10, from: 20 }', 'from: must be at most perHour; it is 20, perHour 10'],
+    [
+      'waves: [{ name: a, windows: [{ from: 01:00, to: 01:02 }] }]',
+      'waves[0].windows[0]: is open for 2m, shorter than upgrade.expect, 5m: no upgrade would ever start',
+    ],
+  ])('is refused with %s', (yaml, problem) => {
+    expect(problemsIn(withRollout(yaml)).join('\n')).toContain(problem);
+  });
+
   it('keeps its caps in the order of the file', () => {
     const caps = policyOf(
       'maxInFlightPer: { fields.cluster: 1, category: 2, fields.a.b: 10000 }',
@@ -215,6 +229,20 @@ describe('a policy', () => {
     [
       'target: { minimumAge: 3d, supersede: true }',
       { target: { version: 'latest', minimumAgeMs: 259_200_000, supersede: true } },
+    ],
+    ['select: { share: 12.5% }', { select: { share: 12.5 } }],
+    ['pace: { perHour: 200 }', { pace: { perHour: 200, from: 200, factor: 2, after: 50 } }],
+    [
+      'timeZone: Asia/Tokyo\nwaves: [{ name: a, pace: { perHour: 9, from: 3 }, windows: [{ from: 01:00, to: 02:00 }], notBefore: 2026-12-01 }]',
+      {
+        waves: [
+          {
+            pace: { perHour: 9, from: 3 },
+            windows: [{ timeZone: 'Asia/Tokyo', fromMinute: 60 }],
+            notBefore: '2026-12-01T00:00',
+          },
+        ],
+      },
     ],
     // Of a pinned build, what is so anyway.
     ['target: { version: 19.455-2, minimumAge: 0s, supersede: false }', { target: { version: '19.455-2' } }],

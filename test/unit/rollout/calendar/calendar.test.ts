@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   assessCalendar,
+  calendarOf,
+  calendarOfWave,
   longestOpening,
   needsCollectorZone,
   openTimeFrom,
@@ -8,6 +10,8 @@ import {
 import type { CalendarRules } from '../../../../src/rollout/calendar/open-stretches.ts';
 import { closedText } from '../../../../src/rollout/messages/blockers.ts';
 import type { FreezeRule, WindowRule } from '../../../../src/rollout/model/policy.ts';
+import { noRollback } from '../../../../src/rollout/model/rollout.ts';
+import { aPolicy, aRollout, aWave, aWaveRule } from '../../../support/builders.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -192,6 +196,40 @@ describe('assessCalendar', () => {
       'daily 16:00-24:00 UTC',
     ]);
     expect(statusAt(rules, '', Date.parse('2026-01-01T00:00Z'))).toBe('open until never');
+  });
+});
+
+describe('the calendar of a wave', () => {
+  const policy = { ...aCalendar(['daily 22:00-05:00 UTC'], [], 'Europe/Berlin'), name: 'p' };
+
+  it('is closed before its notBefore, by the zone of the policy, and then by its own windows', () => {
+    const rule = aWaveRule({ windows: [aWindow('daily 06:00-20:00 UTC')], notBefore: '2026-06-02T10:00' });
+    const rules = calendarOfWave(policy, rule);
+    const at = Date.parse('2026-06-02T06:30Z');
+    expect(statusAt(rules, '', at)).toBe('closed until 2026-06-02T08:00Z');
+    expect(assessCalendar(rules, '', at).closedBy).toEqual({ kind: 'notBefore' });
+    expect(statusAt(rules, '', at + 2 * hourMs)).toBe('open until 2026-06-02T20:00Z');
+  });
+
+  it('is that of the policy without rules of its own, and always open with an empty list', () => {
+    const noon = Date.parse('2026-06-02T12:00Z');
+    expect(statusAt(calendarOfWave(policy, aWaveRule()), '', noon)).toBe('closed until 2026-06-02T22:00Z');
+    expect(statusAt(calendarOfWave(policy, aWaveRule({ windows: [] })), '', noon)).toBe('open until never');
+  });
+
+  it('is that of the open wave in a rollout, and has no rules in a rollback that ignores them', () => {
+    const waves = [
+      aWaveRule({ name: 'a', windows: [] }),
+      aWaveRule({ name: 'b', notBefore: '2026-06-02T10:00' }),
+    ];
+    const of = (changes: Parameters<typeof aRollout>[0]) =>
+      calendarOf(aRollout({ policy: aPolicy({ waves, windows: policy.windows }), ...changes }));
+    const passed = [aWave({ name: 'a', state: 'passed' }), aWave({ name: 'b' })];
+    expect(of({ waves: [aWave({ name: 'a' }), aWave({ name: 'b', state: 'waiting' })] }).windows).toEqual([]);
+    expect(of({ waves: passed })).toMatchObject({ windows: policy.windows, notBefore: '2026-06-02T10:00' });
+    expect(of({ waves: passed, rollback: { ...noRollback, anyTime: true } })).toEqual({
+      ...{ timeZone: 'UTC', windows: [], freezes: [] },
+    });
   });
 });
 

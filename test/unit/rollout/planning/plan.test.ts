@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Selector } from '../../../../src/rollout/model/policy.ts';
 import { failuresAllowed, formatAmount, membersOf } from '../../../../src/rollout/model/policy.ts';
 import { makePlan, type Plan, planInSteps } from '../../../../src/rollout/planning/plan.ts';
-import { compileMatch } from '../../../../src/rollout/planning/selector.ts';
+import { compileMatch, compileSelection } from '../../../../src/rollout/planning/selector.ts';
 import { aCollector, aFleet, aPolicy, aTarget, aWaveRule, targetBuild } from '../../../support/builders.ts';
 
 const threeWaves = aPolicy({
@@ -32,6 +32,27 @@ describe('selection', () => {
   ];
   it.each(rows)('matches %s', (_, selector, collector, expected) => {
     expect(compileMatch(selector)(aCollector(collector))).toBe(expected);
+  });
+});
+
+describe('a share of the selection', () => {
+  const collectors = Array.from({ length: 2_000 }, (_, index) => aCollector({ id: index + 1 }));
+  const inShare = (share: number) => {
+    const leftOutBy = compileSelection({ include: {}, exclude: [{ id: [1] }], share });
+    return collectors.filter((collector) => leftOutBy(collector) === undefined).map(({ id }) => id);
+  };
+
+  it('takes about as many, and a larger one takes the same ones and more', () => {
+    const [third, half] = [inShare(30), inShare(50)];
+    expect(third.length / 2_000).toBeCloseTo(0.3, 1);
+    expect(half.length / 2_000).toBeCloseTo(0.5, 1);
+    expect(half).toEqual(expect.arrayContaining(third));
+    expect(inShare(100)).toHaveLength(1_999);
+  });
+
+  it('leaves out the others with a reason of its own, after what the policy excludes', () => {
+    const leftOutBy = compileSelection({ include: {}, exclude: [{ id: [1] }], share: 0.01 });
+    expect(collectors.slice(0, 3).map(leftOutBy)).toEqual(['excluded', 'notInShare', 'notInShare']);
   });
 });
 

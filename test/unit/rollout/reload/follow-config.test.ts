@@ -83,6 +83,25 @@ describe('the present config of an active rollout', () => {
     expect(follow(aRollout({ policy }), config)).toBeUndefined();
   });
 
+  it('changes the pace, and the pace and calendar of a wave, and removes them', () => {
+    const pace = { perHour: 20, from: 20, factor: 2, after: 50 };
+    const own = { pace, windows: [window], notBefore: '2026-03-02T00:00' };
+    const paced = { ...frozen, pace, waves: frozen.waves.map((wave) => ({ ...wave, ...own })) };
+    const begun = aRollout({ policy: frozen });
+    const { policy, followed, waiting } = withCurrentLimits(begun, paced);
+    expect(policy).toEqual(paced);
+    expect(waiting).toEqual([]);
+    expect(followed.map(({ key, to, takesEffect }) => `${key} ${to} ${takesEffect}`)).toEqual([
+      'pace 20 an hour now',
+      ...['canary', 'rest'].flatMap((wave) => [
+        `waves.${wave}.pace 20 an hour now`,
+        `waves.${wave}.windows Mon Tue Wed Thu 22:00–05:00 UTC now`,
+        `waves.${wave}.notBefore 2026-03-02T00:00 now`,
+      ]),
+    ]);
+    expect(withCurrentLimits({ ...begun, policy: paced }, frozen).policy).toEqual(frozen);
+  });
+
   it('is compared without the URL of a gate, which may be a secret (P12)', () => {
     const gated = (url: string) =>
       aPolicy({ waves: [aWaveRule({ name: 'all', gates: [aPrometheusGate({ name: 'ok', url })] })] });

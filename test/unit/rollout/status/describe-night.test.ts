@@ -188,6 +188,17 @@ describe('the bands over all lanes', () => {
     expect(bandsIn({ policy: night }).map(([kind]) => kind)).toContain('window');
   });
 
+  it('follow the calendar of each wave until it has passed', () => {
+    const windows = [{ days: [], fromMinute: 0, toMinute: 60, timeZone: 'UTC' }];
+    const waves = [aWaveRule({ name: 'a', windows: [] }), aWaveRule({ name: 'b', windows })];
+    const passedAt = startedAt + 20 * minute;
+    const bands = nightOf({
+      policy: aPolicy({ waves }),
+      waves: [aWave({ name: 'a', state: 'passed', passedAt }), aWave({ name: 'b' })],
+    }).bands;
+    expect(bands).toMatchObject([{ kind: 'window', from: passedAt }]);
+  });
+
   it('show windows and freezes only from when a reload brought them', () => {
     const changed = (reasonKind?: string): Happened => [
       'rollout.policyChanged',

@@ -3,9 +3,10 @@ import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import {
   estimateRemainder,
   type LearnedDurations,
+  limitsOfWaves,
   type WaveRemainder,
 } from '../../../../src/rollout/status/estimate.ts';
-import { aPolicy, startedAt } from '../../../support/builders.ts';
+import { aPolicy, aWaveRule, startedAt } from '../../../support/builders.ts';
 
 const minute = 60_000;
 const from = startedAt;
@@ -49,6 +50,18 @@ describe('the estimate of a rollout', () => {
     expect(lasts([remainder(few)])).toBe(4 * minute);
     expect(lasts([remainder({ ...few, retryWaitMs: 15 * minute })])).toBe(19 * minute);
     expect(lasts([remainder({ retryWaitMs: 15 * minute })])).toBe(40 * minute);
+  });
+
+  it('depends on the pace, whose ramp counts what succeeded in earlier waves, and on own calendars of waves', () => {
+    const pace = { perHour: 100, from: 50, factor: 2, after: 50 };
+    const rules = [aWaveRule({ name: 'canary' }), aWaveRule({ notBefore: '2026-03-10T00:00' })];
+    const waves = rules.map((rule) => ({ rule, succeeded: 0, starts: 50 }));
+    const [first, last] = limitsOfWaves(aPolicy({ pace }), waves);
+    expect((first?.pacedMs ?? 0) / (60 * minute)).toBeCloseTo(1, 1);
+    expect((last?.pacedMs ?? 0) / (60 * minute)).toBeCloseTo(0.5, 1);
+    expect(lasts([remainder({ upgrades: 50, ...first })])).toBeCloseTo(60 * minute, -5);
+    const few = remainder({ upgrades: 10, ...(last?.calendar && { calendar: last.calendar }) });
+    expect(estimate([few]).endsAt).toBe(Date.parse('2026-03-10T00:00Z') + 4 * minute);
   });
 
   it('has no end in windows that are shorter than an upgrade, and skips those (P7)', () => {
