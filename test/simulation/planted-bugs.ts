@@ -131,23 +131,13 @@ const plants = {
     store: (store) => withPolicy(store, (policy) => ({ ...policy, windows: [], freezes: [] })),
   },
   paceForgotten: {
-    firstSeed: 1,
+    firstSeed: 14,
     foundBy: 'P7',
     needs: ['pace'],
     store: (store) => withView(store, (view) => ({ ...view, pacedForMs: 0 })),
   },
-  queuedNotPaced: {
-    firstSeed: 1,
-    foundBy: 'P7',
-    needs: ['pace'],
-    store: (store) =>
-      withView(store, ({ waves, ...view }) => ({
-        ...view,
-        waves: waves.map((wave) => ({ ...wave, counts: { ...wave.counts, queued: 0 } })),
-      })),
-  },
   waveCalendarIgnored: {
-    firstSeed: 1,
+    firstSeed: 3,
     foundBy: 'P7',
     needs: ['ownCalendar'],
     store: (store) => withWaves(store, ({ windows: _windows, notBefore: _notBefore, ...wave }) => wave),

@@ -73,10 +73,8 @@ export const blockerText = makeText<Blocker, BlockerKind>({
   window: ({ timeZone }) => `${closedText({ kind: 'window' })}${inZone(timeZone)}`,
   freeze: ({ reason, timeZone }) => `${closedText({ kind: 'freeze', reason })}${inZone(timeZone)}`,
   notBefore: () => closedText({ kind: 'notBefore' }),
-  pace: ({ perHour, wave }) => {
-    const whose = wave === null ? '' : ` of wave ${wave}`;
-    return `pace${whose}: ${perHour} an hour, and the starts so far have used it up`;
-  },
+  pace: ({ perHour, wave }) =>
+    `the pace${wave === null ? '' : ` of wave ${wave}`}, ${perHour} an hour, is used up`,
   windowTooShort: ({ timeZone, expectMs }) =>
     `the window${inZone(timeZone)} closes sooner than an upgrade is expected to take (${formatDuration(expectMs)})`,
   cap: ({ label, cap }) => `${label}: all slots of this cap (${cap}) are taken`,
