@@ -51,6 +51,9 @@ export interface OperationInput<Params, Query, Body> {
 
 const none = z.object({});
 
+/** The response has no body. A client accepts any. */
+export const noBody = z.unknown();
+
 /** An operation as it is declared. Default for `idempotent`: true, except for a POST. */
 type Draft<Full extends Operation> = Pick<Full, 'name' | 'answer' | 'source'> &
   Partial<Omit<Full, 'method' | 'path'>> & {

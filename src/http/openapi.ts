@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Operation } from '../contract/operation.ts';
+import { noBody, type Operation } from '../contract/operation.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 type JsonObject = { readonly [name: string]: Json };
@@ -21,6 +21,8 @@ export interface OpenApiParts {
   readonly errorStatuses: Readonly<Record<string, number>>;
   /** Responses that any operation may give in addition to its own. */
   readonly generalAnswers?: readonly GeneralAnswer[];
+  /** An exchange of each operation, by its name. Mock servers answer with it. */
+  readonly examples?: Readonly<Record<string, ExampleExchange>>;
   readonly signIn: 'bearer' | 'basic' | 'none';
 }
 
@@ -31,6 +33,14 @@ export interface GeneralAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: all operations. */
   readonly appliesTo?: (operation: Operation) => boolean;
+}
+
+/** Values on the wire, as an operation takes and gives them. What it does not have is left out. */
+export interface ExampleExchange {
+  /** Of the path and of the query. */
+  readonly parameters?: JsonObject;
+  readonly body?: Json;
+  readonly answer?: Json;
 }
 
 /** Describes a contract as an OpenAPI 3.1 document. */
@@ -63,6 +73,7 @@ type Surroundings = OpenApiParts & {
 };
 
 function describeOperation(operation: Operation, around: Surroundings): JsonObject {
+  const example = around.examples?.[operation.name] ?? {};
   return {
     operationId: operation.name,
     ...(operation.summary !== undefined && { summary: operation.summary }),
@@ -70,14 +81,14 @@ function describeOperation(operation: Operation, around: Surroundings): JsonObje
     // Other methods imply it.
     ...(operation.method === 'POST' && { 'x-idempotent': operation.idempotent }),
     parameters: [
-      ...parameters(operation.params, 'path', around),
-      ...parameters(operation.query, 'query', around),
+      ...parameters(operation.params, 'path', around, example),
+      ...parameters(operation.query, 'query', around, example),
       ...(operation.requiresETag ? [ifMatch] : []),
     ],
     ...(operation.body !== null && {
       requestBody: {
         required: !isOptional(operation.body),
-        content: jsonContent(around.hoist(operation.body, 'input')),
+        content: jsonContent(around.hoist(operation.body, 'input'), example.body),
       },
     }),
     responses: {
@@ -85,7 +96,9 @@ function describeOperation(operation: Operation, around: Surroundings): JsonObje
       [String(operation.answer.status)]: {
         description: 'Done.',
         ...(showsETag(operation, around) && { headers: responseHeaders({ ETag: eTagMeaning }) }),
-        content: jsonContent(around.hoist(operation.answer.body, 'input')),
+        ...(operation.answer.body !== noBody && {
+          content: jsonContent(around.hoist(operation.answer.body, 'input'), example.answer),
+        }),
       },
       ...errorResponses(operation, around),
       default: { description: 'Any other failure.', content: jsonContent(around.errorSchema) },
@@ -139,7 +152,12 @@ function errorResponses(operation: Operation, around: Surroundings): JsonObject 
   return Object.fromEntries(responses);
 }
 
-function parameters(schema: z.ZodType, place: 'path' | 'query', around: Surroundings): Json[] {
+function parameters(
+  schema: z.ZodType,
+  place: 'path' | 'query',
+  around: Surroundings,
+  { parameters: examples = {} }: ExampleExchange,
+): Json[] {
   // The output types: a reader wants to see an integer, not the text on the wire.
   const { properties } = around.hoist(schema, 'output');
   const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
@@ -150,6 +168,7 @@ function parameters(schema: z.ZodType, place: 'path' | 'query', around: Surround
       in: place,
       required: place === 'path' || (part !== undefined && !isOptional(part)),
       schema: property,
+      ...(examples[name] !== undefined && { example: examples[name] }),
     };
   });
 }
@@ -158,8 +177,9 @@ function isOptional(schema: z.ZodType): boolean {
   return schema.safeParse(undefined).success;
 }
 
-function jsonContent(schema: JsonObject): JsonObject {
-  return { 'application/json': { schema } };
+function jsonContent(schema: JsonObject, example?: Json): JsonObject {
+  const examples = example === undefined ? {} : { examples: { usual: { value: example } } };
+  return { 'application/json': { schema, ...examples } };
 }
 
 /** Converts a schema to JSON Schema. Schemas with an id move to the document's components. */

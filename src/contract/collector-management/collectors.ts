@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { absentWhenEmpty, defineOperation, integerText, pageQuery } from '../operation.ts';
+import { absentWhenEmpty, defineOperation, integerText, noBody, pageQuery } from '../operation.ts';
 import { collectorErrorCodes } from './errors.ts';
 import { serviceLimits } from './limits.ts';
 
@@ -118,7 +118,7 @@ export const deleteCollector = defineOperation({
   summary: 'Delete a collector',
   route: 'DELETE /collectors/{id}',
   params: collectorId,
-  answer: { status: 200, body: z.unknown() },
+  answer: { status: 200, body: noBody },
   errors: collectorErrorCodes,
   source: 'collector-api.md §4.1',
 });

@@ -8,7 +8,17 @@ export const FlatErrorBody = z
     code: z.string().describe('For programs; an open set.'),
     message: z.string().optional().describe('For people.'),
   })
-  .meta({ id: 'ServiceError' });
+  .meta({
+    id: 'ServiceError',
+    examples: [
+      {
+        status: 429,
+        id: '4XJQ1-A7K2P-09QLM',
+        code: 'rate.limit.exceeded',
+        message: 'Too many requests. Slow down.',
+      },
+    ],
+  });
 
 /** A gateway's error body (field-facts.md, The wire). Only its first error is used. */
 const ListErrorBody = z.object({ id: z.string().optional(), errors: z.array(z.unknown()) });

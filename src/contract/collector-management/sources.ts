@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation, integerText } from '../operation.ts';
+import { defineOperation, integerText, noBody } from '../operation.ts';
 import { sourceErrorCodes } from './errors.ts';
 
 /**
@@ -100,7 +100,7 @@ export const deleteSource = defineOperation({
   summary: 'Delete a source',
   route: 'DELETE /collectors/{collectorId}/sources/{sourceId}',
   params: oneSource,
-  answer: { status: 200, body: z.unknown() },
+  answer: { status: 200, body: noBody },
   errors: sourceErrorCodes,
   source: 'collector-api.md §4.2',
 });

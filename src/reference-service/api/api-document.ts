@@ -1,6 +1,8 @@
 import { collectorManagementApi } from '../../contract/collector-management/api.ts';
+import { getCollectorByName } from '../../contract/collector-management/collectors.ts';
 import { createUpgradeCodes, FlatErrorBody } from '../../contract/collector-management/errors.ts';
 import { type GeneralAnswer, makeOpenApiDocument } from '../../http/openapi.ts';
+import { exampleExchanges } from './example-exchanges.ts';
 
 /** The known statuses of error codes (field-facts.md, The wire; collector-api.md §6, §7.5). Most are not documented. */
 const errorStatuses: Readonly<Record<string, number>> = {
@@ -37,6 +39,14 @@ const generalAnswers: readonly GeneralAnswer[] = [
   { status: 429, description: 'more than 4 requests a second, or 10 at the same time' },
 ];
 
+/** A name with a period needs a slash at the end of the path (collector-api.md §4.1), which for OpenAPI is another path. */
+export const getCollectorByNameWithPeriod = {
+  ...getCollectorByName,
+  name: 'getCollectorByNameWithPeriod',
+  summary: 'Get a collector whose name has a period',
+  path: `${getCollectorByName.path}/`,
+};
+
 /** The Collector Management API as an OpenAPI document, built from the contract that client and reference service share. */
 export function describeCollectorManagementApi() {
   return makeOpenApiDocument({
@@ -51,7 +61,8 @@ export function describeCollectorManagementApi() {
         description: 'The API address of the deployment in which the account lives.',
       },
     },
-    operations: collectorManagementApi,
+    operations: [...collectorManagementApi, getCollectorByNameWithPeriod],
+    examples: exampleExchanges,
     errorBody: FlatErrorBody,
     errorStatuses,
     generalAnswers,

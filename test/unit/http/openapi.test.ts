@@ -3,13 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { adminFaultStatuses } from '../../../src/admin-api/access/admin-fault.ts';
 import { AdminErrorBody, adminApi, adminApiPath } from '../../../src/contract/admin/api.ts';
 import { collectorManagementApi } from '../../../src/contract/collector-management/api.ts';
+import { noBody, type Operation } from '../../../src/contract/operation.ts';
 import { makeOpenApiDocument } from '../../../src/http/openapi.ts';
-import { describeCollectorManagementApi } from '../../../src/reference-service/api/api-document.ts';
+import {
+  describeCollectorManagementApi,
+  getCollectorByNameWithPeriod,
+} from '../../../src/reference-service/api/api-document.ts';
 
 /** As loosely typed as `JSON.parse` has it, since tests look into it freely. */
 type Loose = ReturnType<typeof JSON.parse>;
 
 const service: Loose = describeCollectorManagementApi();
+const serviceOperations: readonly Operation[] = [...collectorManagementApi, getCollectorByNameWithPeriod];
 const admin: Loose = makeOpenApiDocument({
   title: 'upwave',
   version: '1',
@@ -22,7 +27,7 @@ const admin: Loose = makeOpenApiDocument({
 });
 
 describe.each([
-  ['the Collector Management API', service, collectorManagementApi],
+  ['the Collector Management API', service, serviceOperations],
   ['the admin API', admin, adminApi],
 ])('the OpenAPI document of %s', (_name, document, operations) => {
   it('is valid, and all its references lead somewhere', async () => {
@@ -115,6 +120,33 @@ describe('the OpenAPI document of the Collector Management API', () => {
       });
       expect('415' in responses).toBe(path.startsWith('/collectors/upgrades'));
     }
+  });
+
+  it.each(serviceOperations)('has an exchange of $name that its own schemas accept', (operation) => {
+    const { parameters, requestBody, responses } =
+      service.paths[operation.path][operation.method.toLowerCase()];
+    const exampleIn = (part: Loose) => part.content['application/json'].examples.usual.value;
+    const inPlace = (place: string) =>
+      Object.fromEntries(
+        parameters
+          .filter((each: Loose) => each.in === place && 'example' in each)
+          .map(({ name, example }: Loose) => [name, example]),
+      );
+    // In a URL each is a text.
+    const texts = (values: object) =>
+      Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+    expect(operation.params.safeParse(texts(inPlace('path'))).error).toBeUndefined();
+    expect(operation.query.safeParse(texts(inPlace('query'))).error).toBeUndefined();
+    if (operation.body !== null)
+      expect(operation.body.safeParse(exampleIn(requestBody)).error).toBeUndefined();
+    const answer = responses[String(operation.answer.status)];
+    if (operation.answer.body === noBody) expect(answer).not.toHaveProperty('content');
+    else expect(operation.answer.body.safeParse(exampleIn(answer)).error).toBeUndefined();
+  });
+
+  it('has no body where a collector or a source is deleted', () => {
+    for (const { delete: deleted } of [collector, source])
+      expect(deleted.responses['200']).toEqual({ description: 'Done.' });
   });
 
   it('claims no status for a code whose status is not known', () => {
