@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
 import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
 import type { ReferenceService } from '../../src/reference-service/server/start-reference-service.ts';
+import { startReferenceService } from '../../src/reference-service/server/start-reference-service.ts';
 import { findFreePort } from '../support/network/free-port.ts';
 import { nightCredentials, nightSpeed } from '../support/night/daemon-night.ts';
-import { startTestService } from '../support/start-test-service.ts';
 
 /** A service that can be restarted: its fleet and tasks stay, and its record goes on. */
 export interface ChaosService {
@@ -31,7 +31,7 @@ export async function startChaosService(folder: string, changes: ScenarioInput =
     failures: [{ outcome: 'succeeded' }],
   });
   const start = (port: number) =>
-    startTestService({
+    startReferenceService({
       credentials: [nightCredentials],
       speed: nightSpeed,
       scenario,

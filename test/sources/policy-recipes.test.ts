@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseScenario } from '../../src/reference-service/scenario/scenario.ts';
+import { startReferenceService } from '../../src/reference-service/server/start-reference-service.ts';
 import { callUpwave } from '../support/night/upwave-call.ts';
 import { aConfigFolder } from '../support/night/upwave-process.ts';
-import { startTestService } from '../support/start-test-service.ts';
 import { testSecrets } from '../support/test-secrets.ts';
 
 const guide = readFileSync(new URL('../../src/docs/guides/policy-recipes.md', import.meta.url), 'utf8');
@@ -27,7 +27,7 @@ describe('the guide to policy recipes', () => {
     const [eu, us] = await Promise.all(
       [1_200, 300].map((size) => {
         const scenario = parseScenario({ fleet: { size }, limits: { requestsPerSecond: 100 } });
-        return startTestService({ credentials: [credentials], scenario });
+        return startReferenceService({ credentials: [credentials], scenario });
       }),
     );
     const ends: Array<() => unknown> = [() => eu?.close(), () => us?.close(), () => vi.unstubAllEnvs()];

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { parseScenario } from '../../src/reference-service/scenario/scenario.ts';
+import { startReferenceService } from '../../src/reference-service/server/start-reference-service.ts';
 import { callUpwave } from '../support/night/upwave-call.ts';
 import { aConfigFolder } from '../support/night/upwave-process.ts';
-import { startTestService } from '../support/start-test-service.ts';
 import { testSecrets } from '../support/test-secrets.ts';
 
 const guide = readFileSync(
@@ -20,7 +20,7 @@ it('the pipeline of the guide runs without a secret, and fails for a build that 
   const { path, write } = aConfigFolder((work) => test.onTestFinished(work));
   const credentials = testSecrets.commandLine;
   const scenario = parseScenario({ fleet: { size: 60 }, builds: ['19.533-5', '19.540-2'] });
-  const service = await startTestService({ credentials: [credentials], scenario });
+  const service = await startReferenceService({ credentials: [credentials], scenario });
   test.onTestFinished(service.close);
   const inFolder = (name: string) => `${path}/${name}`;
   const call = (words: readonly string[]) =>

@@ -2,9 +2,11 @@ import { Agent } from 'node:http';
 import { onTestFinished } from 'vitest';
 import type { EpochMs } from '../../src/base/time.ts';
 import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
-import type { ReferenceServiceParts } from '../../src/reference-service/server/start-reference-service.ts';
+import {
+  type ReferenceServiceParts,
+  startReferenceService,
+} from '../../src/reference-service/server/start-reference-service.ts';
 import { type RawAnswer, sendRaw } from './network/raw-http.ts';
-import { startTestService } from './start-test-service.ts';
 
 export type StatusClock = ReturnType<typeof aStatusClock>;
 
@@ -72,7 +74,7 @@ export async function aReferenceService(
 ) {
   const clock = aStatusClock();
   const limits = { requestsPerSecond: null, signInsPerMinute: null, ...scenario.limits };
-  const service = await startTestService({
+  const service = await startReferenceService({
     credentials: [credentials],
     clock,
     scenario: parseScenario({ ...scenario, fleet: { size: 60, ...scenario.fleet }, limits }),

@@ -34,15 +34,7 @@ export async function demoCommand(
   const dataDir = mkdtempSync(join(tmpdir(), 'upwave-demo-'));
   const credentials = { accessId: 'demo', accessKey: randomBytes(18).toString('base64url') };
   const scenario = readScenario(scenarioPath);
-  const service = await startReferenceService({
-    host: '127.0.0.1',
-    port: 0,
-    speed,
-    scenario,
-    credentials: [credentials],
-    state: null,
-    onStateFailure: () => undefined,
-  });
+  const service = await startReferenceService({ speed, scenario, credentials: [credentials] });
   write(
     `reference service: ${scenario.fleet.size} simulated collectors, ${speed} times as fast as real ones`,
   );

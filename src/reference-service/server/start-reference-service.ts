@@ -15,7 +15,7 @@ import { makeControlHandlers } from '../control/control-handlers.ts';
 import type { ListedFleet } from '../fleet/listed-fleet.ts';
 import type { World } from '../fleet/world.ts';
 import { mainAccountName } from '../scenario/account-scenario.ts';
-import type { Scenario } from '../scenario/scenario.ts';
+import { parseScenario, type Scenario } from '../scenario/scenario.ts';
 import type { Credentials } from './authentication.ts';
 import { makeSimulation, type Simulation, worldOf } from './simulation.ts';
 import { readStateFile, type ServiceState, StateKeeper, stateFormat } from './state-file.ts';
@@ -23,22 +23,24 @@ import { readStateFile, type ServiceState, StateKeeper, stateFormat } from './st
 export interface ReferenceServiceParts {
   /** Keys of one user who may manage the main account, in addition to the keys of the scenario. */
   readonly credentials: readonly Credentials[];
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  readonly scenario: Scenario;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** 0, the default: any free port. */
+  readonly port?: number;
+  /** Default: a plain fleet. */
+  readonly scenario?: Scenario;
   /** The collectors of the main account, which the scenario's `fleet` has to fit. Default: drawn ones. */
   readonly listed?: ListedFleet | undefined;
-  /** How much faster than real time the service runs. Its rate limit is multiplied as well. */
-  readonly speed: number;
+  /** How much faster than real time the service runs. Its rate limit is multiplied as well. Default: 1. */
+  readonly speed?: number;
   /** Real time. Default: the machine's clock. */
   readonly realClock?: Clock;
   /** The service's time. Default: `realClock` multiplied by `speed`. */
   readonly clock?: Clock;
-  /** A file that stores fleet, sources, tasks and builds over restarts; null: none. */
-  readonly state: string | null;
-  /** Called for each failed write of the state. */
-  readonly onStateFailure: (error: Error) => void;
+  /** A file that stores fleet, sources, tasks and builds over restarts. Default: null, none. */
+  readonly state?: string | null;
+  /** Called for each failed write of the state. Default: a warning of the process. */
+  readonly onStateFailure?: (error: Error) => void;
   /** Waits for real milliseconds. Default: a timer. */
   readonly waitReal?: Sleep;
 }
@@ -71,7 +73,8 @@ const prefixes = [versionPath, `/api${versionPath}`];
  * @throws StateFileError when the state is unreadable or unwritable; it is never overwritten then
  * @throws when it can't listen on the address
  */
-export async function startReferenceService(parts: ReferenceServiceParts): Promise<ReferenceService> {
+export async function startReferenceService(given: ReferenceServiceParts): Promise<ReferenceService> {
+  const parts = { ...defaultParts(), ...given };
   const { speed } = parts;
   const realClock = parts.realClock ?? parts.clock ?? steadyClock;
   const stored =
@@ -149,6 +152,17 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
       await server.close();
       await keeper?.close();
     },
+  };
+}
+
+function defaultParts() {
+  return {
+    host: '127.0.0.1',
+    port: 0,
+    scenario: parseScenario({}),
+    speed: 1,
+    state: null,
+    onStateFailure: (error: Error) => process.emitWarning(error),
   };
 }
 

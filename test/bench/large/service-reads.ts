@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import type { DurationMs } from '../../../src/base/time.ts';
 import { parseScenario } from '../../../src/reference-service/scenario/scenario.ts';
-import { startTestService } from '../../support/start-test-service.ts';
+import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
 import { answerParent, type Child, startChild } from '../processes/child-process.ts';
 import { quantile } from '../quantile.ts';
 import { sendReads } from './read-load.ts';
@@ -117,7 +117,7 @@ async function bytesOf(origin: string, target: string, authorization: string): P
 }
 
 async function serve({ collectors, accessKey }: { collectors: number; accessKey: string }): Promise<string> {
-  const service = await startTestService({
+  const service = await startReferenceService({
     credentials: [{ accessId, accessKey }],
     scenario: parseScenario({
       fleet: { size: collectors },

@@ -3,8 +3,8 @@ import type { RecordSnapshot } from '../../../src/reference-service/api/service-
 import { parseScenario, type ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
 import type { Credentials } from '../../../src/reference-service/server/authentication.ts';
 import type { ReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
+import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
 import { openTroubledWay } from '../../support/network/troubled-way.ts';
-import { startTestService } from '../../support/start-test-service.ts';
 import { answerParent, preciseNow, startChild } from './child-process.ts';
 
 export interface ServiceBrief {
@@ -51,7 +51,7 @@ if (process.send !== undefined && process.argv[1] === new URL(import.meta.url).p
   answerParent<Question>(async (question) => {
     if (question === 'record') return service?.record.snapshot();
     const { scenario, speed, credentials, jitterMs } = question.start;
-    service = await startTestService({
+    service = await startReferenceService({
       scenario: parseScenario(scenario),
       speed,
       credentials: [credentials],

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseScenario } from '../../../src/reference-service/scenario/scenario.ts';
+import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
 import { aDesk, type RunningTest } from '../../support/night/upwave-desk.ts';
 import { daemonUrl } from '../../support/night/upwave-process.ts';
-import { startTestService } from '../../support/start-test-service.ts';
 import { testSecrets } from '../../support/test-secrets.ts';
 import { until } from '../../support/until.ts';
 
@@ -15,7 +15,7 @@ const guide = read('src/docs/guides/first-rollout.md');
 /** The fleet of the guide, and `upwave` with its config. */
 async function aFleet(test: RunningTest) {
   const credentials = testSecrets.commandLine;
-  const service = await startTestService({
+  const service = await startReferenceService({
     credentials: [credentials],
     speed: 100,
     scenario: parseScenario(parse(read('config/scenarios/bad-build.yaml'))),

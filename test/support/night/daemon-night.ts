@@ -9,6 +9,7 @@ import type { VerbResult } from '../../../src/orchestrator/operations/operations
 import type { RedisConfig } from '../../../src/redis/connection/redis-config.ts';
 import { isRightsRefusal } from '../../../src/redis/connection/redis-errors.ts';
 import { parseScenario, type ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
+import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
 import type { ScanFailure } from '../../../src/rollout/messages/scans.ts';
 import { countLeft } from '../../../src/rollout/model/left-behind.ts';
 import type { WaveState } from '../../../src/rollout/model/rollout.ts';
@@ -16,7 +17,6 @@ import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
 import { readConfig } from '../config-fixtures.ts';
 import { type OnTheWay, openTroubledWay, type Trouble } from '../network/troubled-way.ts';
 import { watchOutput } from '../setup/secret-watch.ts';
-import { startTestService } from '../start-test-service.ts';
 import { testSecrets } from '../test-secrets.ts';
 import { until } from '../until.ts';
 import { brokenPromises } from './judge-night.ts';
@@ -78,7 +78,7 @@ export type AtEnd = (work: () => Promise<void> | void) => void;
 
 /** A service that serves a night, and everything a daemon needs to work against it. What was started ends with the test. */
 export async function aDaemonNight(input: NightInput, atEnd: AtEnd) {
-  const service = await startTestService({
+  const service = await startReferenceService({
     credentials: [nightCredentials],
     speed: input.speed ?? nightSpeed,
     scenario: parseScenario(nightScenario(input.scenario, input.speed)),

@@ -8,9 +8,9 @@ import { makeSafeStreams } from '../../../src/cli/shell/console-output.ts';
 import { exitCodes } from '../../../src/cli/shell/exit-codes.ts';
 import { commandsOf } from '../../../src/cli/shell/program-help.ts';
 import { guideGroups } from '../../../src/docs/guide-list.ts';
+import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
 import { aFolder } from '../../support/a-folder.ts';
 import { callUpwave } from '../../support/night/upwave-call.ts';
-import { startTestService } from '../../support/start-test-service.ts';
 
 // The README's commands run where node, npm and sh are all there is.
 const hasShell = (shell: string) => spawnSync(shell, ['--version']).status === 0;
@@ -246,7 +246,7 @@ describe('init', () => {
   async function setUp() {
     const folder = aFolder();
     const credentials = [{ accessId: 'init-id', accessKey: 'init-key-of-this-test' }];
-    const service = await startTestService({ host: '127.0.0.1', port: 0, credentials });
+    const service = await startReferenceService({ host: '127.0.0.1', port: 0, credentials });
     onTestFinished(() => service.close());
     const file = join(folder, 'upwave.yaml');
     const given = ['--config', file, '--yes', '--base-url', service.baseUrl, '--access-id', 'init-id'];

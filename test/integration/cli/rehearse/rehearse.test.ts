@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
+import { startReferenceService } from '../../../../src/reference-service/server/start-reference-service.ts';
 import { startedAt } from '../../../support/builders.ts';
 import {
   aRolloutEvent,
@@ -12,13 +13,12 @@ import {
 import { nightCredentials } from '../../../support/night/daemon-night.ts';
 import { aDesk, type Desk, type RunningTest } from '../../../support/night/upwave-desk.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
-import { startTestService } from '../../../support/start-test-service.ts';
 
 const windows = { breaks: [{ match: { osName: 'Windows*' } }], failures: { once: '0%', always: '0%' } };
 
 /** A config whose service has a fleet of 300. */
 async function aFleetDesk(test: RunningTest): Promise<Desk> {
-  const service = await startTestService({
+  const service = await startReferenceService({
     credentials: [nightCredentials],
     speed: 1,
     scenario: parseScenario({ fleet: { size: 300 } }),

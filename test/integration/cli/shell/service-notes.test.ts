@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
+import { startReferenceService } from '../../../../src/reference-service/server/start-reference-service.ts';
 import { startConnectProxy } from '../../../support/network/connect-proxy.ts';
 import { type Script, sendJson, startScriptedServer } from '../../../support/network/scripted-server.ts';
 import { aDesk, type RunningTest } from '../../../support/night/upwave-desk.ts';
-import { startTestService } from '../../../support/start-test-service.ts';
 import { testSecrets } from '../../../support/test-secrets.ts';
 
 /** `upwave` against a service that answers by this script. */
@@ -18,7 +18,7 @@ describe.concurrent('a command reports on stderr, beside its result,', () => {
   it.for(['builds --json', 'collectors list --json', 'plan --json', 'config check --fleet --json'])(
     'that the account moved to an allowed host, once: `%s` (P12)',
     async (words, test) => {
-      const service = await startTestService({
+      const service = await startReferenceService({
         credentials: [testSecrets.commandLine],
         speed: 300,
         scenario: parseScenario({ fleet: { size: 5 } }),
@@ -38,7 +38,7 @@ describe.concurrent('a command reports on stderr, beside its result,', () => {
   it.for(['builds --json', 'config check --fleet --json'])(
     'that a proxy is used, without its password: `%s` (P12)',
     async (words, test) => {
-      const service = await startTestService({
+      const service = await startReferenceService({
         credentials: [testSecrets.commandLine],
         speed: 300,
         scenario: parseScenario({ fleet: { size: 5 } }),

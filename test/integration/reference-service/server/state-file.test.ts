@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseScenario, type ScenarioInput } from '../../../../src/reference-service/scenario/scenario.ts';
-import type { ReferenceServiceParts } from '../../../../src/reference-service/server/start-reference-service.ts';
+import {
+  type ReferenceServiceParts,
+  startReferenceService,
+} from '../../../../src/reference-service/server/start-reference-service.ts';
 import { StateFileError } from '../../../../src/reference-service/server/state-file.ts';
 import {
   aStatusClock,
@@ -11,7 +14,6 @@ import {
   type ReferenceSetup,
   type StatusClock,
 } from '../../../support/reference-client.ts';
-import { startTestService } from '../../../support/start-test-service.ts';
 
 const minuteMs = 60_000;
 const root = mkdtempSync(join(tmpdir(), 'upwave-state-'));
@@ -180,7 +182,7 @@ describe('--state', () => {
   it('advances its clock at its speed while the service is stopped', async () => {
     const realClock = aStatusClock();
     const begin = () =>
-      startTestService({
+      startReferenceService({
         credentials: [{ accessId: 'a', accessKey: 'b' }],
         scenario: parseScenario({ fleet: { size: 3 } }),
         realClock,
