@@ -1,6 +1,10 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/setup/longest-first.ts';
 
+const referenceService = fileURLToPath(
+  new URL('src/reference-service/server/reference-service.ts', import.meta.url),
+);
 const secretWatch = 'test/support/setup/secret-watch-setup.ts';
 // Files share their modules, which are loaded once for each worker (`isolate: false`): that is half a second a file.
 const setupFiles = ['test/support/setup/seed-setup.ts', secretWatch];
@@ -13,7 +17,9 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['test/unit/**/*.test.ts'],
+          include: ['test/unit/**/*.test.ts', 'test/examples/in-process.test.ts'],
+          // Examples import the package as its users do.
+          alias: { 'upwave/reference-service': referenceService },
           setupFiles,
           // A bound for what hangs: a property takes up to ten seconds of a CPU, whose other seconds others may have.
           testTimeout: 300_000,
@@ -87,7 +93,10 @@ export default defineConfig({
       {
         test: {
           name: 'containers',
-          include: ['test/containers/**/*.test.ts'],
+          include: ['test/containers/**/*.test.ts', 'test/examples/in-container.test.ts'],
+          globalSetup: ['test/support/setup/service-image-global-setup.ts'],
+          // Its image is not everywhere. Each test removes its containers.
+          env: { TESTCONTAINERS_RYUK_DISABLED: 'true' },
           setupFiles: [secretWatch],
           testTimeout: 300_000,
           hookTimeout: 600_000,

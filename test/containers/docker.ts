@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 
@@ -27,6 +28,21 @@ export async function docker(...args: readonly string[]): Promise<string> {
 export async function runScript(path: string, ...args: readonly string[]): Promise<void> {
   await execute('bash', [path, ...args], { maxBuffer: answerCharactersMax });
 }
+
+export const baseImage = 'node:24-bookworm-slim';
+
+/** The image of the reference service alone, as the guide names it. */
+export const serviceImage = 'upwave-service';
+
+/** Builds an image with the script of the project, from the layers of the last build where nothing changed. */
+export async function buildFromScript(image: string, ...options: readonly string[]): Promise<void> {
+  // On the machine's own network: its package registry may be reachable from nowhere else.
+  const args = ['--network', 'host', '--build-arg', `NODE_IMAGE=${baseImage}`, '--tag', image, ...options];
+  const script = fileURLToPath(new URL('../../deploy/build-image.sh', import.meta.url));
+  await runScript(script, image, ...args);
+}
+
+export const buildServiceImage = () => buildFromScript(serviceImage, '--target', 'service');
 
 // The filter names one container, so the answer has one.
 const Inspection = z.tuple([

@@ -4,15 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { RolloutStatus } from '../../src/contract/admin/rollout-status.ts';
 import { until } from '../support/until.ts';
-import { docker, inspect, isEngineThere, sizeOf } from './docker.ts';
-import {
-  baseImage,
-  buildImage,
-  credentials,
-  type Installation,
-  image,
-  startInstallation,
-} from './installation.ts';
+import { baseImage, docker, inspect, isEngineThere, sizeOf } from './docker.ts';
+import { buildImage, credentials, type Installation, image, startInstallation } from './installation.ts';
 
 if (!(await isEngineThere())) throw new Error('the container tests need a Docker engine, and none answers');
 const checkEveryMs = 250;

@@ -6,13 +6,11 @@ import { GenericContainer, Network, Wait } from 'testcontainers';
 import { type AdminClient, makeAdminClient } from '../../src/admin-api/client/admin-client.ts';
 import type { RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
 import { testSecrets } from '../support/test-secrets.ts';
-import { inspect, runScript } from './docker.ts';
+import { buildFromScript, inspect } from './docker.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export const image = 'upwave-test';
-export const baseImage = 'node:24-bookworm-slim';
-
 /** The secrets that no log may show. */
 export const credentials = {
   ...testSecrets.containers,
@@ -33,16 +31,11 @@ export interface Installation {
 
 /** Builds the image, from the layers of the last build where nothing changed. */
 export async function buildImage(): Promise<void> {
-  // On the machine's own network: its package registry may be reachable from nowhere else.
-  const base = `NODE_IMAGE=${baseImage}`;
-  const script = join(root, 'deploy/build-image.sh');
-  await runScript(script, image, '--network', 'host', '--build-arg', base, '--tag', image);
+  await buildFromScript(image);
 }
 
 /** Starts Redis, the reference service on a quiet day, and the daemon with the config of the compose file. */
 export async function startInstallation(): Promise<Installation> {
-  // The reaper needs an image of its own, which is not everywhere; `stop` leaves nothing behind.
-  process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close();
