@@ -3,7 +3,7 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
-import { waveStageText } from '../../rollout/messages/sentences.ts';
+import { judgedText, waveStageText } from '../../rollout/messages/sentences.ts';
 import { holdsSlot, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
 import { showMinute } from '../shell/show-instant.ts';
@@ -98,7 +98,8 @@ function gateParts({ state, gates }: WaveStatus): readonly Part[] {
 }
 
 /** Upgrades that have neither succeeded nor failed yet, or were withdrawn. */
-function otherParts({ counts, setAside, joined }: WaveStatus): readonly Part[] {
+function otherParts(wave: WaveStatus): readonly Part[] {
+  const { state, counts, setAside, joined } = wave;
   const others: ReadonlyArray<readonly [number, string]> = [
     [slotStates.reduce((sum, state) => sum + counts[state], 0), 'in flight'],
     [counts.verifying, 'verifying'],
@@ -110,7 +111,9 @@ function otherParts({ counts, setAside, joined }: WaveStatus): readonly Part[] {
   ];
   const words = others.filter(([count]) => count > 0).map(([count, what]) => `${showCount(count)} ${what}`);
   const members = [
-    ...(setAside > 0 ? [`${showCount(setAside)} of these set aside`] : []),
+    ...(setAside === 0
+      ? []
+      : [state === 'passed' ? judgedText(wave) : `${showCount(setAside)} of these set aside`]),
     ...(joined > 0 ? [`${showCount(joined)} came late`] : []),
   ];
   return [...words, ...members];

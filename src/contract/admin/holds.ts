@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { auditEvents } from '../../base/vocabulary.ts';
 import { defineOperation, integerText } from '../operation.ts';
 import { CollectorExplanation } from './collector-explanation.ts';
-import { BuildHold, Instant, listOf, namedObject, rowsOf } from './status-parts.ts';
+import { BuildHold, Count, Instant, listOf, namedObject, rowsOf } from './status-parts.ts';
 import { whyAndWho } from './verb-body.ts';
 
 const SharedAttributes = rowsOf({ key: z.string(), value: z.string() });
@@ -45,6 +45,16 @@ const HoldNote = z
     z
       .object({ kind: z.literal('noRollout') })
       .describe('No rollout is running. Later plans leave the group out.'),
+    z
+      .object({
+        kind: z.literal('notJudged'),
+        waves: rowsOf({
+          name: z.string(),
+          size: Count.describe('All members of the wave.'),
+          waiting: Count.describe('Members that were held when the gate passed, and can start now.'),
+        }),
+      })
+      .describe('The gates of these waves passed without the released collectors.'),
     z.object({ kind: z.literal('rolloutEnded') }).describe('The rollout that held the stratum has ended.'),
   ])
   .meta({ id: 'HoldNote' });

@@ -6,6 +6,7 @@ import { stratumWhyText } from '../../rollout/messages/stratum-reasons.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
+import { wavesWithout } from '../../rollout/status/not-judged.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import type { FleetRegister, HoldEntry } from '../ports/fleet-register.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
@@ -38,8 +39,14 @@ export async function holdSubjects(parts: HoldsParts, request: HoldRequest): Pro
 export async function releaseSubjects(parts: HoldsParts, request: HoldRequest): Promise<HoldResult> {
   const found = await findSubjects(parts, request.subject, 'release');
   if (found.kind !== 'found') return found;
-  const result = await changeEach(parts, request, found, releaseOne);
-  return found.note === undefined ? result : { ...result, note: found.note };
+  const waves: Array<ReturnType<typeof wavesWithout>[number]> = [];
+  const result = await changeEach(parts, request, found, async (...released) => {
+    const { did, notJudged } = await releaseOne(...released);
+    waves.push(...notJudged);
+    return did;
+  });
+  const note = found.note ?? (waves.length > 0 ? ({ kind: 'notJudged', waves } as const) : undefined);
+  return note === undefined ? result : { ...result, note };
 }
 
 export async function listHolds({
@@ -135,38 +142,42 @@ async function releaseOne(
   parts: HoldsParts,
   subject: HeldSubject,
   { by, reason }: HoldRequest,
-): Promise<boolean> {
+): Promise<{ readonly did: boolean; readonly notJudged: ReturnType<typeof wavesWithout> }> {
   const at = parts.clock.now();
   switch (subject.kind) {
     case 'build': {
-      if ((await parts.register.releaseBuild(subject.build)) === 'unchanged') return false;
+      if ((await parts.register.releaseBuild(subject.build)) === 'unchanged')
+        return { did: false, notJudged: [] };
       await audit(parts, { at, event: 'build.released', subject: subject.build, by, reason });
-      return true;
+      return { did: true, notJudged: [] };
     }
     case 'collector': {
       const { collectorId } = subject;
-      if ((await parts.register.releaseCollector(collectorId)) === 'unchanged') return false;
+      if ((await parts.register.releaseCollector(collectorId)) === 'unchanged')
+        return { did: false, notJudged: [] };
       await auditCollector(parts, 'collector.released', subject, { at, by, reason });
-      return true;
+      return { did: true, notJudged: [] };
     }
     case 'group': {
       const { label } = subject;
-      if ((await parts.register.releaseGroup(label)) === 'unchanged') return false;
+      if ((await parts.register.releaseGroup(label)) === 'unchanged') return { did: false, notJudged: [] };
       await audit(parts, { at, event: 'group.released', subject: label, by, reason });
-      return true;
+      return { did: true, notJudged: [] };
     }
     case 'stratum': {
       let did = false;
+      let notJudged: ReturnType<typeof wavesWithout> = [];
       await changeRollout(parts, subject.rolloutId, by, (view) => {
         const held = view.rollout.strata.held.find(({ label }) => label === subject.label);
         did = held !== undefined;
         if (held === undefined) return undefined;
         const asked = { kind: 'asked', by, words: reason } as const;
         const { stratum, label } = held;
+        notJudged = wavesWithout(view, stratum);
         return { kind: 'stratumReleased', at, stratum, label, reason: asked, view };
       });
       if (did) await auditStratum(parts, 'stratum.released', subject, { by, reason, at });
-      return did;
+      return { did, notJudged: did ? notJudged : [] };
     }
     default:
       return subject satisfies never;

@@ -1,7 +1,9 @@
 import type { HoldNote } from '../../contract/admin/holds.ts';
 import type { UnreadableRecord } from '../model/rollout.ts';
 import { unreadableText } from './rollout-reasons.ts';
-import { makeText } from './sentences.ts';
+import { counted, judgedText, makeText } from './sentences.ts';
+
+type NotJudgedWave = Extract<HoldNote, { readonly kind: 'notJudged' }>['waves'][number];
 
 /** A note as a sentence. */
 export const holdNoteText = makeText<HoldNote>({
@@ -12,8 +14,14 @@ export const holdNoteText = makeText<HoldNote>({
   groupEmpty: ({ nearest }) =>
     `${nearest.length === 0 ? '' : `${meantText(nearest)} `}no collector of a running rollout belongs to this group; later plans leave out its collectors`,
   noRollout: () => 'no rollout is running; later plans leave out its collectors',
+  notJudged: ({ waves }) => waves.map(notJudgedText).join('; '),
   rolloutEnded: () => 'the rollout has ended; the next one plans its collectors',
 });
+
+function notJudgedText({ name, size, waiting }: NotJudgedWave): string {
+  const starting = counted(waiting, 'collector can', 'collectors can');
+  return `${starting} start now, although wave ${name} passed its gate without ${waiting === 1 ? 'it' : 'them'} (${judgedText({ size, setAside: waiting })})`;
+}
 
 /** The end of a sentence about a name that was not found; empty without similar names. */
 export function didYouMean(nearest: readonly string[]): string {

@@ -51,3 +51,8 @@ export function waveStageText(state: WaveState, endedAt: EpochMs | null): string
   if (endedAt === null || state === 'passed') return stateText(state);
   return state === 'waiting' || state === 'awaitingApproval' ? 'not opened' : 'ended';
 }
+
+/** How many members of a passed wave its gate judged: `3 of 12 judged, 9 held`. */
+export function judgedText({ size, setAside }: { readonly size: number; readonly setAside: number }): string {
+  return `${showCount(size - setAside)} of ${showCount(size)} judged, ${showCount(setAside)} held`;
+}

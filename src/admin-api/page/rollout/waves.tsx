@@ -1,6 +1,6 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { gateChart } from '../../../rollout/charts/gate-chart.ts';
-import { waveStageText } from '../../../rollout/messages/sentences.ts';
+import { judgedText, waveStageText } from '../../../rollout/messages/sentences.ts';
 import type { Course, Rollout, Wave } from '../parts/call.ts';
 import { Chart } from '../parts/chart.tsx';
 import { Bar } from '../parts/progress.tsx';
@@ -81,7 +81,9 @@ function WaveNote({ wave, rollout }: { wave: Wave; rollout: Rollout }) {
   const zone = rollout.window?.timeZone;
   const { state, soakEndsAt, passedAt, waits, setAside, joined } = wave;
   const more = [
-    ...(setAside > 0 ? [`${setAside} set aside in held strata`] : []),
+    ...(setAside === 0
+      ? []
+      : [state === 'passed' ? judgedText(wave) : `${showCount(setAside)} set aside in held strata`]),
     ...(joined > 0 ? [`${joined} joined late`] : []),
   ].join(' · ');
   const main =

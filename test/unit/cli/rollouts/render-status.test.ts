@@ -237,6 +237,13 @@ plan    7f3a by schedule   3 left out   from 19.441-2`);
     expect(lines).toContain('        1 to retry   4 deferred   7 of these set aside');
   });
 
+  it('shows how many collectors of a passed wave its gate judged', () => {
+    const passed = { state: 'passed', size: 12, setAside: 9, passedAt: startedAt } as const;
+    const counts = countsOf({ succeeded: 3, pending: 9 });
+    const lines = linesOf(aRolloutStatus({ waves: [aWaveStatus({ ...passed, counts })] }));
+    expect(lines.join('\n')).toContain('3 of 12 judged, 9 held');
+  });
+
   it('shows why upgrades did not succeed', () => {
     const cause = aCause({
       kind: 'timedOut',

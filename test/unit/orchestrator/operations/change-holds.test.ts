@@ -16,6 +16,7 @@ import {
   aPolicy,
   aRollout,
   askedFor,
+  aWave,
   type RolloutChanges,
   someGroups,
   startedAt as t,
@@ -164,6 +165,40 @@ describe('a stratum', () => {
     });
     expect(await strata()).toEqual([]);
     expect(await house.now()).toMatchObject({ state: 'aborted', endedAt: t, strata: { held: [] } });
+  });
+});
+
+describe('the release of a stratum', () => {
+  const label = 'Windows / amd64';
+  const held = { stratum: 1, label, reason: askedFor('a crash'), by: 'ann', at: t };
+  const canary = (state: 'passed' | 'open') => aWave({ name: 'canary', state, size: 3 });
+  const names = ['linux-1', 'win-1', 'win-2'];
+  const releaseAfter = async (state: 'passed' | 'open') => {
+    const rollout = aRollout({
+      policy: aPolicy({ spreadBy: ['osName', 'osArch'] }),
+      waves: [canary(state)],
+      strata: { held: [held] },
+    });
+    const upgrades = names.map((collectorName, index) =>
+      anUpgrade(
+        { state: 'pending' },
+        { collectorName, collectorId: 100 + index, stratum: Math.min(index, 1) },
+      ),
+    );
+    await freeze(house.store, rollout, upgrades, groups);
+    return releaseOf(label);
+  };
+
+  it('names the waves that passed their gate without its collectors', async () => {
+    const note = { kind: 'notJudged', waves: [{ name: 'canary', size: 3, waiting: 2 }] } as const;
+    expect(await releaseAfter('passed')).toMatchObject({ kind: 'done', note });
+    expect(holdNoteText(note)).toBe(
+      '2 collectors can start now, although wave canary passed its gate without them (1 of 3 judged, 2 held)',
+    );
+  });
+
+  it('names no wave whose gate is still to judge its collectors', async () => {
+    expect(await releaseAfter('open')).not.toHaveProperty('note');
   });
 });
 
