@@ -106,7 +106,13 @@ const SharedAttribute = namedObject('SharedAttribute', 'What the failures have i
 });
 export type SharedAttribute = z.infer<typeof SharedAttribute>;
 
+const EtaHeld = {
+  held: Count.exactOptional().describe(
+    'Collectors of held strata. The estimate does not count them. Absent: none.',
+  ),
+};
 const EtaFigures = {
+  ...EtaHeld,
   plusMinusMs: z.number().describe('Half the width of the expected range.'),
   requests: Count,
 };
@@ -130,6 +136,7 @@ const Eta = z
         othersAt: Instant.nullable().describe(
           'When all others are expected to have ended; null: only deferred collectors remain.',
         ),
+        ...EtaHeld,
       })
       .describe('Deferred collectors remain. The last of them is withdrawn then.'),
     z.object({

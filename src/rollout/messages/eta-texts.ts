@@ -1,3 +1,4 @@
+import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
 import type { EtaUnknownReason } from '../../base/vocabulary.ts';
@@ -25,6 +26,16 @@ type ShowAt = (at: EpochMs) => string;
 
 /** When a rollout is expected to end. An instant is named only where the end needs no person. */
 export function etaText(eta: Eta, showAt: ShowAt): string {
+  return `${wholeText(eta, showAt)}${heldPart(eta)}`;
+}
+
+/** The estimate does not count held collectors, because they wait for a person. */
+function heldPart(eta: Eta): string {
+  const held = eta.kind === 'unknown' ? undefined : eta.held;
+  return held === undefined ? '' : ` (${showCount(held)} held not counted)`;
+}
+
+function wholeText(eta: Eta, showAt: ShowAt): string {
   switch (eta.kind) {
     case 'at':
       return `about ${showAt(eta.at)} ${figureText(eta)}`;
@@ -44,13 +55,17 @@ export function etaText(eta: Eta, showAt: ShowAt): string {
 
 /** The same without its range and requests, for a narrow column. */
 export function endOnlyText(eta: Eta, showAt: ShowAt): string {
-  if (eta.kind === 'at') return `about ${showAt(eta.at)}`;
+  if (eta.kind === 'at') return `about ${showAt(eta.at)}${heldPart(eta)}`;
   if (eta.kind === 'afterApproval') return shortEtaText(eta, 0, showAt);
   return eta.kind === 'unknown' ? 'unknown' : etaText(eta, showAt);
 }
 
 /** The short form, which may follow other words. */
 export function shortEtaText(eta: Eta, now: EpochMs, showAt: ShowAt): string {
+  return `${shortText(eta, now, showAt)}${heldPart(eta)}`;
+}
+
+function shortText(eta: Eta, now: EpochMs, showAt: ShowAt): string {
   switch (eta.kind) {
     case 'at': {
       const leftMs = Math.max(1_000, eta.at - now);

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { EtaUnknownReason } from '../../base/vocabulary.ts';
 import type { ApiBudgetStatus, Eta, WaitsFor } from '../../contract/admin/rollout-status.ts';
@@ -17,7 +18,10 @@ import { learnedOf } from './learned-durations.ts';
 export function etaOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta | null {
   if (view.rollout.endedAt !== null) return null;
   const reason = unknownReasonOf(view, api);
-  return reason === undefined ? estimateEta(view, now, api) : unknown(reason);
+  if (reason !== undefined) return unknown(reason);
+  const eta = estimateEta(view, now, api);
+  const held = sumOf(view.assessed, ({ assessment }) => assessment.setAside);
+  return eta.kind === 'unknown' || held === 0 ? eta : { ...eta, held };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { EtaUnknownReason } from '../../../../src/base/vocabulary.ts';
 import { showComing } from '../../../../src/cli/shell/show-instant.ts';
 import type { ApiBudgetStatus, Eta, Outage } from '../../../../src/contract/admin/rollout-status.ts';
 import { assess } from '../../../../src/rollout/decision/assess.ts';
-import { etaText, shortEtaText } from '../../../../src/rollout/messages/eta-texts.ts';
+import { endOnlyText, etaText, shortEtaText } from '../../../../src/rollout/messages/eta-texts.ts';
 import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
 import { etaOf, expectedWavesOf } from '../../../../src/rollout/status/eta.ts';
 import { anApiBudgetStatus, anOutage, aPolicy, startedAt } from '../../../support/builders.ts';
@@ -92,11 +92,17 @@ describe('when a rollout ends (P16)', () => {
     expect(at(view({ waves, nextRetryAt, slotsTaken: 1 }))).toBe(due + 5 * minute);
   });
 
-  it('excludes members of held strata', () => {
+  it('excludes members of held strata, and says how many', () => {
     const strata = [{ stratum: 0, wave: 2, waiting: 20, active: 0, succeeded: 0, failed: 0, weight: 0 }];
     const rollout = { strata: { held: [aHeldStratum(0)] } };
-    expect(eta(view({ strata, rollout }))).toMatchObject({ requests: 57 });
+    expect(eta(view({ strata, rollout }))).toMatchObject({ requests: 57, held: 20 });
     expect(eta(view())).toMatchObject({ requests: 236 });
+    expect(eta(view())).not.toHaveProperty('held');
+    const shown = eta(view({ strata, rollout })) ?? unknown('held');
+    const showAt = () => '01:10';
+    expect(etaText(shown, showAt)).toMatch(/^about 01:10 .*, 57 requests \(20 held not counted\)$/);
+    expect(endOnlyText(shown, showAt)).toBe('about 01:10 (20 held not counted)');
+    expect(shortEtaText(shown, now, showAt)).toMatch(/^done in about .* \(20 held not counted\)$/);
   });
 
   it('shortens a chain under a cap as its wave proceeds', () => {
