@@ -103,6 +103,12 @@ const SharedAttribute = namedObject('SharedAttribute', 'What the failures have i
   ...AttributedFailures,
   elsewhere: z.object(AttributedFailures),
   share: z.number().describe('The share of planned collectors that have them.'),
+  cause: z
+    .object({ of: z.enum(['failed', 'retrying']), text: z.string() })
+    .exactOptional()
+    .describe(
+      'Only failures of this cause are counted. `retrying`: failed attempts, which are retried. Absent: all.',
+    ),
 });
 export type SharedAttribute = z.infer<typeof SharedAttribute>;
 

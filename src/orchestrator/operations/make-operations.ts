@@ -30,8 +30,11 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
     const known = { ...view, isPolicyMissing: parts.claims.isMissing(view.rollout.policy.name) };
-    const shown = await withSharedAttribute(parts, known);
-    const status = describeRollout(shown, now, api, await loadCauses(parts, known));
+    const [weighed, causes] = [await withSharedAttribute(parts, known), await loadCauses(parts, known)];
+    const sharedAttribute =
+      weighed.sharedAttribute ?? (await parts.sharedAttributes.ofCauses(store, known, causes));
+    const shown = sharedAttribute === undefined ? weighed : { ...weighed, sharedAttribute };
+    const status = describeRollout(shown, now, api, causes);
     return { ...status, ...(parts.accountName !== undefined && { accountName: parts.accountName }) };
   };
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>

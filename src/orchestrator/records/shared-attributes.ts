@@ -9,6 +9,7 @@ import {
 } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { isFailed } from '../../rollout/model/upgrade.ts';
+import { type CauseMembers, type CauseUpgrades, membersByCause } from '../../rollout/status/causes.ts';
 import { findSharedAttribute } from '../../rollout/status/shared-attribute.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 
@@ -28,6 +29,9 @@ interface CachedResult {
 const failuresMin = 3;
 const moreEnded = 1.1;
 
+// Each takes as long as all failures together.
+const causesMax = 2;
+
 // A few policies, each with a rollout and a rollback. With more rollouts, results are only computed more often.
 const rolloutsKeptMax = 16;
 // A table of 100,000 collectors with 73 attributes takes 12 MB.
@@ -38,6 +42,7 @@ const tablesKeptMax = 2;
  * for 10,000 collectors with 73 attributes, and 0.3 s for 100,000.
  */
 export function makeSharedAttributes() {
+  const keptOfCauses = new Map<string, CachedResult>();
   const kept = new Map<string, CachedResult>();
   const tables = new Map<string, AttributeTable>();
 
@@ -69,7 +74,52 @@ export function makeSharedAttributes() {
     return others ?? findSharedAttribute(table, outcomes);
   };
 
+  const computeOfCauses = async (
+    store: AttributeStore,
+    { rollout }: RolloutView,
+    causes: readonly CauseMembers[],
+  ) => {
+    const table = await tableOf(store, rollout);
+    if (table === undefined) return undefined;
+    const { failed, succeeded } = await store.listOutcomes(rollout.id);
+    for (const { of, text, collectorIds } of causes) {
+      const ofCause = new Set(collectorIds);
+      const others = new Set([...succeeded, ...failed].filter((id) => !ofCause.has(id)));
+      const found = findSharedAttribute(table, { failed: ofCause, succeeded: others }, causes.length + 1);
+      if (found !== undefined) return { ...found, cause: { of, text } };
+    }
+    return undefined;
+  };
+
   return {
+    /**
+     * What the failures of one cause share, or the failed attempts while they are retried: for people, who see it before
+     * the failures together show it.
+     */
+    ofCauses: async (
+      store: AttributeStore,
+      view: RolloutView,
+      upgrades: CauseUpgrades,
+    ): Promise<SharedAttribute | undefined> => {
+      const causes = membersByCause(upgrades)
+        .filter(({ collectorIds }) => collectorIds.length >= failuresMin)
+        .slice(0, causesMax);
+      if (causes.length === 0) return undefined;
+      const { id, plan } = view.rollout;
+      const step = (count: number) => Math.floor(Math.log(count) / Math.log(moreEnded));
+      const mark = JSON.stringify([
+        plan.groupsRev,
+        causes.map(({ of, text, collectorIds }) => [of, text, step(collectorIds.length)]),
+      ]);
+      const ended = countUpgradesIn(view, (state) => isFailed(state) || state === 'succeeded');
+      const before = keptOfCauses.get(id);
+      if (before !== undefined && before.mark === mark && ended <= before.ended * moreEnded)
+        return before.found;
+      const found = computeOfCauses(store, view, causes);
+      keepLatest(keptOfCauses, id, { mark, ended, found }, rolloutsKeptMax);
+      found.catch(() => keptOfCauses.delete(id));
+      return found;
+    },
     /** The attributes of one collector when its plan was frozen; empty where they are unreadable. */
     ofCollector: async (
       store: AttributeStore,

@@ -79,9 +79,17 @@ export function unweighedText(fields: readonly string[]): string {
 }
 
 /** What failures have in common: `22 of 23 failures have osName=Windows* (22 of 66 there, 1 of 46 elsewhere)`. */
-export function sharedAttributeText({ attributes, failed, tried, elsewhere }: SharedAttribute): string {
+export function sharedAttributeText({
+  attributes,
+  failed,
+  tried,
+  elsewhere,
+  cause,
+}: SharedAttribute): string {
   const all = failed + elsewhere.failed;
   const share = all === failed ? `all ${failed}` : `${failed} of ${all}`;
   const figures = `${failed} of ${tried} there, ${elsewhere.failed} of ${elsewhere.tried} elsewhere`;
-  return `${share} failures have ${formatAttributes(attributes)} (${figures})`;
+  const failures = cause?.of === 'retrying' ? 'failed attempts' : 'failures';
+  const ofCause = cause === undefined ? '' : ` with "${cause.text}"`;
+  return `${share} ${failures}${ofCause} have ${formatAttributes(attributes)} (${figures})`;
 }

@@ -5,6 +5,7 @@ import { upgradeText } from '../messages/upgrade-reasons.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import { isFailed, reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
 import { failureClassOf } from '../model/upgrade-figures.ts';
+import { turnReasonKinds } from '../model/upgrade-reason.ts';
 
 /** The groups in display order. */
 const causeGroupNames = ['failed', 'retrying', 'deferred', 'withdrawn'] as const;
@@ -36,13 +37,51 @@ export function groupCauses(
     // Counters are read before records. Records that were added in between are the newest, and are dropped.
     const members = (upgrades[group] ?? []).filter(({ progress: { state } }) => groupOf(state) === group);
     const read = members.slice(Math.max(0, members.length - count));
-    const found = findCauses(view, read);
+    const shown = group === 'retrying' ? read.filter((upgrade) => !isPutBack(upgrade)) : read;
+    const found = findCauses(view, shown);
     const causes = found.slice(0, causesShownMax);
     const others = found.slice(causesShownMax);
     const unread = count - read.length;
-    const rest = { count: sumOf(others, (each) => each.count) + unread, causes: others.length, unread };
+    const rest = {
+      count: sumOf(others, (each) => each.count) + read.length - shown.length + unread,
+      causes: others.length,
+      unread,
+    };
     return [{ of: group, total: count, causes, others: rest }];
   });
+}
+
+/** The collectors whose failures have one cause. */
+export interface CauseMembers {
+  readonly of: 'failed' | 'retrying';
+  readonly text: string;
+  readonly collectorIds: readonly number[];
+}
+
+/** Failures by cause, and failed attempts of upgrades that are retried. The most frequent first. */
+export function membersByCause(upgrades: CauseUpgrades): readonly CauseMembers[] {
+  return (['failed', 'retrying'] as const)
+    .flatMap((group) =>
+      [...groupBy((upgrades[group] ?? []).filter(isFailedAttempt), causeKey).values()].map((members) => ({
+        of: group,
+        text: causeText(members),
+        collectorIds: members.map(({ identity }) => identity.collectorId),
+      })),
+    )
+    .sort((a, b) => b.collectorIds.length - a.collectorIds.length);
+}
+
+const notFailedKinds: ReadonlySet<string | undefined> = new Set(['waited', 'rejoined', 'retryAsked']);
+
+function isFailedAttempt(upgrade: Upgrade): boolean {
+  return !isPutBack(upgrade) && !notFailedKinds.has(reasonOf(upgrade)?.kind);
+}
+
+const putBackKinds: ReadonlySet<string | undefined> = new Set(turnReasonKinds);
+
+/** True if its last turn ended before its create was sent, for a hold or a window. It is no cause of a retry. */
+function isPutBack(upgrade: Upgrade): boolean {
+  return putBackKinds.has(reasonOf(upgrade)?.kind);
 }
 
 function findCauses(view: Pick<RolloutView, 'groups'>, upgrades: readonly Upgrade[]): readonly Cause[] {

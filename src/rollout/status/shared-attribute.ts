@@ -35,13 +35,18 @@ interface Single extends Description {
 /**
  * Finds what failed collectors have in common: an attribute, a common prefix of its values, or a pair of attributes.
  * Collectors that match it fail significantly more often than the others.
+ * @param searches how many searches this is one of; more of them find more by chance
  * @returns undefined if no attribute explains the failures better than chance
  */
-export function findSharedAttribute(table: AttributeTable, outcomes: Outcomes): SharedAttribute | undefined {
+export function findSharedAttribute(
+  table: AttributeTable,
+  outcomes: Outcomes,
+  searches = 1,
+): SharedAttribute | undefined {
   const sample = sampleOf(table, outcomes);
   const { rows, failures } = sample;
   const all = { failed: failures.reduce((sum, failed) => sum + failed, 0), tried: rows.length };
-  const found = describeFailures(sample, all);
+  const found = describeFailures(sample, all, chanceMax / searches);
   if (found === undefined) return undefined;
   const { attributes, failed, tried } = found;
   const elsewhere = { failed: all.failed - failed, tried: all.tried - tried };
@@ -63,7 +68,7 @@ function sampleOf({ ids, columns }: AttributeTable, { failed, succeeded }: Outco
   return { columns, rows: rows.subarray(0, size), failures: failures.subarray(0, size) };
 }
 
-function describeFailures(sample: Sample, all: Tally): Description | undefined {
+function describeFailures(sample: Sample, all: Tally, chanceOfAll: number): Description | undefined {
   if (all.failed < failuresMin || all.failed === all.tried) return undefined;
   const singles = sample.columns.flatMap((column, place) => describeValues(column, place, sample));
   const suspects = singles
@@ -71,9 +76,9 @@ function describeFailures(sample: Sample, all: Tally): Description | undefined {
     .sort((a, b) => gainOf(b, all) - gainOf(a, all))
     .slice(0, pairedMax);
   // The test is repeated at each failure, and consecutive tests are strongly correlated. Each doubling of failures gets
-  // its share of `chanceMax`, and each test a third of that share.
+  // its share of the chance, and each test a third of that share.
   const doublings = Math.log2(all.failed);
-  const chance = chanceMax / (3 * doublings * (doublings + 1));
+  const chance = chanceOfAll / (3 * doublings * (doublings + 1));
   const single = best(suspects, { all, chance: chance / singles.length });
   const pairs = pairsOf(suspects, sample).filter(({ failed }) => failed >= failuresMin);
   const pair = best(pairs, { all, chance: (chance * 2) / (singles.length * (singles.length - 1)) });

@@ -56,7 +56,9 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
                 <span>
                   <a href={linkTo.collectors(rollout.id, { state: group })}>others</a>
                   {others.causes === 0
-                    ? ', not read'
+                    ? others.unread > 0
+                      ? ', not read'
+                      : ', which did not start'
                     : `, ${others.unread > 0 ? 'at least ' : ''}${showCount(others.causes)} more causes`}
                 </span>
               </li>

@@ -44,7 +44,8 @@ export function dueVerb(rollout: Rollout): Verb | undefined {
 /** Whether one group of collectors, which is not held yet, explains more than half of the failures. */
 export function explainsMost(rollout: Rollout): boolean {
   const { sharedAttribute: shared } = rollout;
-  return shared !== null && holdCommandOf(rollout) !== undefined && shared.failed > shared.elsewhere.failed;
+  if (shared === null || shared.cause !== undefined) return false;
+  return holdCommandOf(rollout) !== undefined && shared.failed > shared.elsewhere.failed;
 }
 
 export function labelOf(verb: Verb, rollout: Rollout): string {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { makeSharedAttributes } from '../../../../src/orchestrator/records/shared-attributes.ts';
+import { sharedAttributeText } from '../../../../src/rollout/messages/stop-causes.ts';
 import type { RolloutView } from '../../../../src/rollout/model/rollout.ts';
-import { aRollout, aSummary, aView } from '../../../support/builders.ts';
+import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { anUpgrade, aRollout, aSummary, aView, startedAt } from '../../../support/builders.ts';
+import { aRetryingOne } from '../../../support/upgrade-cases.ts';
 
 const ids = Array.from({ length: 60 }, (_, index) => index + 1);
 const table = {
@@ -47,6 +50,34 @@ describe('the shared attribute of failures', () => {
     await sharedAttributes.of(store, seen(20, 60));
     await sharedAttributes.of(store, seen(21, 60));
     expect(store.reads).toEqual({ tables: 1, outcomes: 3 });
+  });
+
+  it('of one cause is found while its failed attempts are retried', async () => {
+    const retried = ids.filter((id) => id % 3 === 0).slice(0, 12);
+    const upgrades = retried.map((collectorId) => aRetryingOne(startedAt, 'disk is full', { collectorId }));
+    const store = {
+      ...aStore(0),
+      listOutcomes: async () => ({ failed: new Set<number>(), succeeded: rest }),
+    };
+    const rest = new Set(ids.filter((id) => !retried.includes(id)));
+    const view = aView({ waves: [aSummary({ retrying: 12, succeeded: 48 })] });
+    const sharedAttributes = makeSharedAttributes();
+    const of = (retrying: readonly Upgrade[]) => sharedAttributes.ofCauses(store, view, { retrying });
+    const found = await of(upgrades);
+    expect(found).toMatchObject({ attributes: r7, cause: { of: 'retrying', text: 'disk is full' } });
+    expect(found && sharedAttributeText(found)).toBe(
+      'all 12 failed attempts with "disk is full" have fields.rack=r7 (12 of 20 there, 0 of 40 elsewhere)',
+    );
+    expect(await of(upgrades.slice(0, 2))).toBeUndefined();
+    const held = {
+      kind: 'stratumHeld',
+      label: 'AIX',
+      reason: { kind: 'asked', by: 'ann', words: '' },
+    } as const;
+    const putBack = retried.map((collectorId) =>
+      anUpgrade({ state: 'retrying', dueAt: startedAt, reason: held }, { collectorId }),
+    );
+    expect(await of(putBack)).toBeUndefined();
   });
 
   it('is unknown while the attributes are unreadable', async () => {

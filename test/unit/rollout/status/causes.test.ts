@@ -5,7 +5,7 @@ import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import type { UpgradeReason } from '../../../../src/rollout/model/upgrade-reason.ts';
 import { type CauseUpgrades, causesReadMax, groupCauses } from '../../../../src/rollout/status/causes.ts';
 import { makeUpgradeMatcher } from '../../../../src/rollout/status/find-upgrades.ts';
-import { aSummary, because, someGroups, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, aSummary, because, someGroups, startedAt } from '../../../support/builders.ts';
 import { aDeferredOne, anEndedOne, aRetryingOne } from '../../../support/upgrade-cases.ts';
 
 const labels = ['Windows Server 2019', 'Windows Server 2022', 'AIX', 'Solaris'];
@@ -49,6 +49,19 @@ describe('the causes of failures and waits', () => {
       ],
       others: { count: 0, causes: 0, unread: 0 },
     });
+  });
+
+  it('does not show a hold as the cause of a retry', () => {
+    const held = {
+      kind: 'stratumHeld',
+      label: 'AIX',
+      reason: { kind: 'asked', by: 'ann', words: '' },
+    } as const;
+    const putBack = anUpgrade({ state: 'retrying', dueAt: startedAt, reason: held });
+    const retrying = [aRetryingOne(startedAt, 'disk is full'), putBack];
+    expect(groupsOf({ retrying }, { retrying: 2 })).toMatchObject([
+      { causes: [{ text: 'disk is full', count: 1 }], others: { count: 1, causes: 0, unread: 0 } },
+    ]);
   });
 
   it.each([
