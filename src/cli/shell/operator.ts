@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { CommandFailure, UsageFailure } from './command.ts';
+import { CommandFailure } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { readAnswer } from './read-answer.ts';
 
@@ -26,7 +26,7 @@ interface ConsentParts {
 
 /**
  * Asks whether to continue.
- * @throws CommandFailure when the answer is no, and without a terminal to ask at: then it has the command that confirms it
+ * @throws CommandFailure when the answer is no, and without a terminal to ask at (exit code 3): then it has the command that confirms it
  */
 export function confirm(question: string, command: string, parts: ConsentParts): Promise<void> {
   return makeConsent(parts, `${question}\n  To confirm it, run: ${command}`)(question);
@@ -41,7 +41,7 @@ export function makeConsent(
   refusal = 'this deletes, and there is no terminal to ask at: add --yes to confirm',
 ): (question: string, stop?: AbortSignal) => Promise<void> {
   if (yes) return async () => undefined;
-  if (input.isTTY !== true) throw new UsageFailure(refusal);
+  if (input.isTTY !== true) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, refusal);
   return async (question, stop) => {
     const answer = await readAnswer(input, () => output.write(`${question} [y/N] `), stop);
     // End of input, or Ctrl-C: no answer is no consent. The next output starts on a new line.

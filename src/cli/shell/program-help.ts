@@ -57,7 +57,7 @@ const exitCodes = [
   '0  done',
   '1  finished with failures, or the answer was no',
   '2  wrong usage or config',
-  '3  held, or needs a person',
+  '3  held, or needs a person or an answer',
   '4  no answer from the service, Redis or the daemon',
 ];
 

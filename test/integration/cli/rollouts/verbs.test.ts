@@ -108,7 +108,7 @@ describe('a verb', () => {
   it('shows what a rollback does before it asks (P15), also as JSON', async () => {
     const { operations, upwave } = await setUp();
     const { code, out, err } = await upwave('rollback', 'production');
-    expect(code).toBe(exitCodes.usageOrConfig);
+    expect(code).toBe(exitCodes.heldOrNeedsAPerson);
     expect(err).toBe(
       `upwave: Take 40 collectors of ${running} back?\n  To confirm it, run: upwave rollback ${running} --yes\n`,
     );
@@ -167,7 +167,7 @@ describe('a verb', () => {
     async (name, changes, question, command, asked) => {
       const { operations, upwave, url } = await setUp(aRolloutStatus(changes));
       const { code, err } = await upwave(name);
-      expect(code).toBe(exitCodes.usageOrConfig);
+      expect(code).toBe(exitCodes.heldOrNeedsAPerson);
       expect(err).toBe(`upwave: ${question}\n  To confirm it, run: upwave ${command}\n`);
       expect(operations.requests).toEqual([]);
       for (const answer of ['n', 'y']) {
@@ -221,7 +221,7 @@ describe('a verb', () => {
       ['disk full', '"disk full"', `2 of the 3 failures of ${running} match "disk full". Retry them?`],
     ] as const) {
       const { code, err } = await upwave('retry', '--class', asked);
-      expect(code).toBe(exitCodes.usageOrConfig);
+      expect(code).toBe(exitCodes.heldOrNeedsAPerson);
       const command = `upwave retry production --failed 3 --class ${option}`;
       expect(err).toBe(`upwave: ${question}\n  To confirm it, run: ${command}\n`);
     }

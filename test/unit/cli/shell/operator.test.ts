@@ -1,6 +1,5 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { CommandFailure } from '../../../../src/cli/shell/command.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import { makeConsent } from '../../../../src/cli/shell/operator.ts';
 import { makeSafeStream } from '../../../../src/cli/shell/safe-stream.ts';
@@ -59,8 +58,10 @@ describe('consent to a deletion', () => {
     await expect(ask('delete it?')).resolves.toBeUndefined();
   });
 
-  it('is refused at once without a terminal to ask at', () => {
+  it('needs a person, and is refused immediately, without a terminal to ask at', () => {
     const parts = { yes: false, input: new PassThrough(), output: new PassThrough() };
-    expect(() => makeConsent(parts)).toThrow(CommandFailure);
+    expect(() => makeConsent(parts)).toThrow(
+      expect.objectContaining({ exitCode: exitCodes.heldOrNeedsAPerson }),
+    );
   });
 });
