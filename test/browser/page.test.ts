@@ -350,8 +350,17 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await expect.poll(() => page.url()).toContain(`#/rollouts/${waiting}`);
   });
 
+  it('does not offer to start a policy beside its running rollout, and says what to do', async () => {
+    const { page, url, status } = await openRollout();
+    await page.goto(`${url}/#/`);
+    const button = page.getByRole('button', { name: `${status.id} is still running` });
+    await button.waitFor();
+    expect(await button.isDisabled()).toBe(true);
+    expect(await button.getAttribute('title')).toContain(`upwave abort ${status.id}`);
+  });
+
   it('starts a policy, and holds a collector', async () => {
-    const { operations, page, url } = await openRollout();
+    const { operations, page, url } = await openRollout({ state: 'succeeded', endedAt: 1 });
     await page.goto(`${url}/#/`);
     await page.getByRole('button', { name: 'start production' }).click();
     await page.getByText('Plan 7f3a: 12 collectors to 19.455-2').waitFor();

@@ -9,7 +9,7 @@ import { closedText } from '../../rollout/messages/blockers.ts';
 import { showLeftOut } from '../../rollout/messages/exclusions.ts';
 import { otherPlanText } from '../../rollout/messages/plans.ts';
 import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
-import { type ScanResult, scanText } from '../../rollout/messages/scans.ts';
+import { notStartedText, type ScanResult } from '../../rollout/messages/scans.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
@@ -123,7 +123,7 @@ function startWindowOf(policy: Policy, now: EpochMs): StartPreview['window'] {
 
 function notStarted(result: ScanResult): NotStarted {
   const isAnswered = result.kind !== 'failed' || result.why.kind === 'shortInventory';
-  return { kind: isAnswered ? 'refused' : 'unavailable', reason: scanText(result) };
+  return { kind: isAnswered ? 'refused' : 'unavailable', reason: notStartedText(result) };
 }
 
 function unknownPolicy(name: string, rollouts: readonly Policy[]): NotStarted {

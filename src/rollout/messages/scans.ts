@@ -80,6 +80,16 @@ export const scanText = makeText<ScanResult>({
   failed: ({ why }) => scanFailureText(why),
 });
 
+/** Why an operator's start is refused. */
+export function notStartedText(result: ScanResult): string {
+  return result.kind === 'busy' ? `${scanText(result)}; ${besideText(result.rolloutId)}` : scanText(result);
+}
+
+/** What to do instead of a start beside a running rollout. */
+export function besideText(rolloutId: string): string {
+  return `new collectors join it at the next scan; for a new plan wait until it ends, or end it: upwave abort ${rolloutId}`;
+}
+
 const nothingText = makeText<NothingToDo>({
   unknownPolicy: ({ policy }) => `no policy ${policy} in the config`,
   noTarget: ({ why }) => noTargetText(why),

@@ -4,13 +4,14 @@ import { showCount, singularOrPlural } from '../../../base/singular-or-plural.ts
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/config-texts.ts';
 import { earlierText, planText, retriedText } from '../../../rollout/messages/plans.ts';
+import { besideText } from '../../../rollout/messages/scans.ts';
 import { counted, sentence } from '../../../rollout/messages/sentences.ts';
 import { AccountName, isOfChosenAccount } from '../parts/account.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { type AnswerOf, callDaemon, type Policies } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
 import { Linked } from '../parts/linked.tsx';
-import { policies } from '../parts/live.ts';
+import { policies, rollouts } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
@@ -76,10 +77,24 @@ function ScanRow(scan: Policy) {
           <TimeAfter words=", next " at={nextScanAt} />
         </span>
       </span>
+      <StartButton policy={policy} />
+    </li>
+  );
+}
+
+/** Disabled while a rollout of the policy runs, because the daemon refuses a second one. */
+function StartButton({ policy }: Pick<Policy, 'policy'>) {
+  const active = rollouts.value.find((each) => each.policy === policy && each.endedAt === null);
+  if (active === undefined)
+    return (
       <ActButton aria-label={`start ${policy}`} onClick={() => askStart(policy)}>
         start …
       </ActButton>
-    </li>
+    );
+  return (
+    <ActButton disabled title={sentence(besideText(active.id))}>
+      {active.id} is still running
+    </ActButton>
   );
 }
 

@@ -80,7 +80,9 @@ describe('a start by an operator (P15)', () => {
     const { preview, begin, previewStart, start } = await setUp();
     const { planHash } = await preview();
     await begin(planHash);
-    const reason = expect.stringContaining('is still running');
+    const reason = expect.stringMatching(
+      /^(\S+) is still running; new collectors join it .*, or end it: upwave abort \1$/,
+    );
     expect(await begin(planHash)).toMatchObject({ kind: 'refused', reason });
     expect(await previewStart(policy)).toMatchObject({ kind: 'refused', reason });
     expect(await (await setUp(0)).previewStart(policy)).toMatchObject({ kind: 'refused' });
