@@ -267,12 +267,13 @@ const holdEvents = [
 ] as const;
 export type HoldEvent = (typeof holdEvents)[number];
 
-/** What the audit records: holds, verbs over all rollouts, reloads, and losses of the record. */
+/** What the audit records: holds, also those of the daemon, verbs over all rollouts, reloads, and losses of the record. */
 export const auditEvents = [
   ...holdEvents,
   'record.lost',
   'config.reloaded',
   'rollout.started',
+  'rollout.held',
   'rollout.paused',
   'rollout.resumed',
   'rollout.approved',

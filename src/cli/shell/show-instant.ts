@@ -6,9 +6,9 @@ export function showInstant(at: EpochMs, now: EpochMs): string {
   return show(machineClock(at), machineClock(now), 'HH:MM:SS'.length);
 }
 
-/** The same with seconds on every day, for lists whose order matters. */
+/** The same with seconds on every day and the zone, for lists whose order matters. */
 export function showSecond(at: EpochMs, now: EpochMs): string {
-  return show(machineClock(at), machineClock(now), 'HH:MM:SS'.length, 'HH:MM:SS'.length);
+  return withZone(show(machineClock(at), machineClock(now), 'HH:MM:SS'.length, 'HH:MM:SS'.length), at);
 }
 
 /** An instant in an IANA time zone, to the minute: `22:46` where that is today, else with its date. */
@@ -29,7 +29,10 @@ function machineClock(at: EpochMs): LocalMs {
 
 /** An instant in this machine's time zone, to the minute and with the zone: `22:46 CET` where that is today. */
 export function showMinute(at: EpochMs, now: EpochMs): string {
-  const time = show(machineClock(at), machineClock(now), 'HH:MM'.length);
+  return withZone(show(machineClock(at), machineClock(now), 'HH:MM'.length), at);
+}
+
+function withZone(time: string, at: EpochMs): string {
   const zone = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' })
     .formatToParts(at)
     .find(({ type }) => type === 'timeZoneName')?.value;

@@ -107,7 +107,7 @@ export type HeldThings = z.infer<typeof HeldThings>;
 
 export const AuditEntry = namedObject(
   'AuditEntry',
-  'Who did what, when and why: verbs over all rollouts, holds, releases, reloads, and losses of the record.',
+  'Who did what, when and why: verbs over all rollouts, holds of operators and of the daemon, releases, reloads, and losses of the record.',
   {
     at: Instant,
     event: z.enum(auditEvents),

@@ -40,7 +40,7 @@ export function eventsReference(): string {
       doc === null ? [] : [rolloutEventText(event, doc)],
     ),
     '## Events of the audit',
-    '`upwave audit` prints them, and `GET /audit` answers them as [`AuditEntry`](http-api.md#auditentry): verbs of operators over all rollouts, holds, reloads, and losses of data. Every entry has `at`, `event`, `subject`, `by` and `reason`.',
+    '`upwave audit` prints them, and `GET /audit` answers them as [`AuditEntry`](http-api.md#auditentry): verbs of operators over all rollouts, holds and stops, also of the daemon, reloads, and losses of data. Every entry has `at`, `event`, `subject`, `by` and `reason`.',
     audit.map(([event, { when }]) => `- \`${event}\`: ${when}`).join('\n'),
     block(renderAudit(entries as unknown as Parameters<typeof renderAudit>[0], at)),
     '## Events of the log only',

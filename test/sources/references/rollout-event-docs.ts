@@ -256,7 +256,7 @@ export const auditEventDocs = {
     example: { subject: 'fields.rack=r7', reason: '' },
   },
   'stratum.held': {
-    when: 'An operator held a stratum or a group.',
+    when: 'A stratum or a group was held: by an operator, or by the daemon for its failures.',
     example: { subject: `${stratum} of ${rollout}`, reason: 'an incident' },
   },
   'stratum.released': {
@@ -275,6 +275,10 @@ export const auditEventDocs = {
     when: 'An operator started a rollout of a policy.',
     example: { subject: rollout, reason: 'CHG-4711' },
   },
+  'rollout.held': {
+    when: 'The daemon held a rollout.',
+    example: { subject: rollout, reason: 'wave canary: 5 failures, 4 allowed', by: 'daemon' },
+  },
   'rollout.paused': {
     when: 'A rollout was paused.',
     example: { subject: rollout, reason: 'network maintenance' },
@@ -291,9 +295,12 @@ export const auditEventDocs = {
     when: 'The soak of a wave was ended.',
     example: { subject: `${rollout} wave canary`, reason: 'security update' },
   },
-  'rollout.aborted': { when: 'A rollout was aborted.', example: { subject: rollout, reason: 'wrong build' } },
+  'rollout.aborted': {
+    when: 'A rollout was aborted, also by the daemon.',
+    example: { subject: rollout, reason: 'wrong build' },
+  },
   'rollout.rollingBack': {
-    when: 'A rollback was started.',
+    when: 'A rollback was started, also by the daemon.',
     example: { subject: rollout, reason: 'build drops messages' },
   },
   'rollout.retried': { when: 'Failed collectors were retried.', example: { subject: rollout, reason: '' } },

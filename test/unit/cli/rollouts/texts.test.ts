@@ -3,7 +3,7 @@ import { renderAudit } from '../../../../src/cli/history/audit-command.ts';
 import { renderExplanation } from '../../../../src/cli/rollouts/explain-command.ts';
 import { renderHolds } from '../../../../src/cli/rollouts/holds-commands.ts';
 import { renderPreview } from '../../../../src/cli/rollouts/start-command.ts';
-import { showInstant, showInstantIn } from '../../../../src/cli/shell/show-instant.ts';
+import { showInstant, showInstantIn, showMinute } from '../../../../src/cli/shell/show-instant.ts';
 import type { StartPreview } from '../../../../src/contract/admin/policies.ts';
 import { quoteArgument } from '../../../../src/rollout/status/command-for.ts';
 import { startedAt } from '../../../support/builders.ts';
@@ -32,7 +32,7 @@ describe('an instant', () => {
 });
 
 describe('the audit', () => {
-  it('has seconds on every day, names the daemon, and stands in columns', () => {
+  it('has seconds on every day and the time zone, names the daemon, and stands in columns', () => {
     const at = new Date(2026, 5, 15, 12, 34, 56).getTime();
     const held = { event: 'build.held', subject: '19.455-2', by: 'daemon', reason: 'disk full' } as const;
     const paused = { event: 'rollout.paused', subject: 'production-1', by: 'al', reason: '' } as const;
@@ -40,9 +40,10 @@ describe('the audit', () => {
       { ...held, at },
       { ...paused, at: at - 24 * hour },
     ];
+    const zone = showMinute(at, at).split(' ')[1];
     expect(renderAudit(entries, at).split('\n')).toEqual([
-      '12:34:56             daemon  build.held      19.455-2: disk full',
-      '2026-06-14 12:34:56  al      rollout.paused  production-1',
+      `12:34:56 ${zone}             daemon  build.held      19.455-2: disk full`,
+      `2026-06-14 12:34:56 ${zone}  al      rollout.paused  production-1`,
     ]);
   });
 });

@@ -123,7 +123,7 @@ describe('collectors that are held by a shared attribute', () => {
   });
 
   it('are held by the daemon when the attribute explains the failures', async () => {
-    const { store, lead, all } = await begin('attributes');
+    const { parts, store, lead, all } = await begin('attributes');
     await lead();
     const isBad = ({ identity }: Upgrade) => identity.collectorId % 5 === 1;
     // One of them still runs.
@@ -139,10 +139,13 @@ describe('collectors that are held by a shared attribute', () => {
         reason: { kind: 'outlier', failed: 11, tried: 11, elsewhere: { failed: 0, tried: 48 } },
       },
     ]);
+    const reason = '11 of 11 failed, 0 of 48 elsewhere';
+    const entry = { event: 'stratum.held', subject: `${subject} of ${id}`, by: 'daemon', reason };
+    expect(await parts.register.readAudit(5)).toMatchObject([entry]);
   });
 
   it('are named in the reason when the whole rollout is held instead', async () => {
-    const { store, lead, all } = await begin();
+    const { parts, store, lead, all } = await begin();
     await lead();
     for (const each of await all()) {
       const isBad = each.identity.collectorId % 5 === 1;
@@ -154,6 +157,9 @@ describe('collectors that are held by a shared attribute', () => {
     expect(rollout && rolloutReasonText(rollout.reason)).toContain(
       'all 12 failures have fields.rack=r1 (12 of 12 there, 0 of 48 elsewhere)',
     );
+    const [newest] = await parts.register.readAudit(1);
+    const reason = rollout && rolloutReasonText(rollout.reason);
+    expect(newest).toMatchObject({ event: 'rollout.held', subject: id, by: 'daemon', reason });
   });
 
   it('keep a lane for their stratum, because caps and windows still apply', async () => {

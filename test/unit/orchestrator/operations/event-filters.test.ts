@@ -30,7 +30,7 @@ it('events are filtered by the verb as an operator types it', () => {
 });
 
 it.each([
-  ['hold', ['build.held', 'collector.held', 'group.held', 'stratum.held']],
+  ['hold', ['build.held', 'collector.held', 'group.held', 'rollout.held', 'stratum.held']],
   ['release', ['build.released', 'collector.released', 'group.released', 'stratum.released']],
   ['reload', ['config.reloaded']],
   ['start', ['rollout.started']],
