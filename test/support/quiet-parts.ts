@@ -42,7 +42,11 @@ export const quietParts = {
   configs: agreedConfigs,
   followsSchedule: true,
   compareClocks: async () => true,
-  sharedAttributes: { of: async () => undefined, ofCauses: async () => undefined, ofCollector: async () => [] },
+  sharedAttributes: {
+    of: async () => undefined,
+    ofCauses: async () => undefined,
+    ofCollector: async () => [],
+  },
   installation: undefined,
   accountName: undefined,
   observations: { note: () => undefined, find: () => undefined },

@@ -29,7 +29,11 @@ export const PaceSchema = z
         report(`must be at most perHour; it is ${from}, perHour ${perHour}`, ['from']);
     }),
   )
-  .transform((pace): PaceRule => ({ ...pace, from: pace.from ?? pace.perHour }))
+  // Without a ramp its other keys mean nothing, so that they make no difference.
+  .transform(
+    ({ perHour, from = perHour, factor, after }): PaceRule =>
+      from < perHour ? { perHour, from, factor, after } : { perHour, from, factor: 1, after: 1 },
+  )
   .describe(
     'A limit of starts in time: for the bandwidth of a link, a licence server, or the mornings of a helpdesk.',
   );

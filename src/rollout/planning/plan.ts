@@ -1,5 +1,5 @@
 import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
-import { hashHex } from '../../base/hash.ts';
+import { hashHex, hashNumber } from '../../base/hash.ts';
 import { eachInSteps, filterInSteps, runAtOnce, type Steps } from '../../base/steps.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
@@ -87,6 +87,7 @@ export function makeExclusionRule(
   { failedBefore, heldCollectors, claimed, only }: PlanOptions,
 ): (collector: FleetCollector) => PlanExclusion | undefined {
   const selection = compileSelection(policy.select);
+  const { share = 100 } = policy.select;
   // Cached: a fleet has few builds and many collectors.
   const above = new Map<string, boolean>();
   const isAbove = ({ build }: FleetCollector) => {
@@ -100,6 +101,7 @@ export function makeExclusionRule(
   return (collector) => {
     const unselected = selection(collector);
     if (unselected !== undefined) return unselected;
+    if (percentRankOf(collector) >= share) return 'notInShare';
     if (only !== undefined && !only.has(collector.id)) return 'notAsked';
     if (isSameBuild(collector.build, targetBuild)) return 'atTarget';
     const isNewer = isAbove(collector);
@@ -111,6 +113,11 @@ export function makeExclusionRule(
     if ((!isNewer || listsAbove) && !upgradableIds.has(collector.id)) return 'notOffered';
     return undefined;
   };
+}
+
+/** From 0 to 100, evenly spread over collectors, the same in each plan. */
+function percentRankOf({ id }: FleetCollector): number {
+  return (hashNumber(`share/${id}`) % 1_000_000) / 10_000;
 }
 
 function hashOf(targetBuild: string, waves: readonly PlannedWave[]): string {

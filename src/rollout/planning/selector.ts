@@ -1,5 +1,4 @@
 import { compareBuildVersions } from '../../base/build-version.ts';
-import { hashNumber } from '../../base/hash.ts';
 import { compilePatterns } from '../../base/text-pattern.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import { type Expectation, evaluateExpectation } from '../model/expectation.ts';
@@ -9,20 +8,13 @@ import type { Selection, Selector } from '../model/policy.ts';
 export function compileSelection({
   include,
   exclude,
-  share = 100,
-}: Selection): (collector: FleetCollector) => 'notSelected' | 'excluded' | 'notInShare' | undefined {
+}: Selection): (collector: FleetCollector) => 'notSelected' | 'excluded' | undefined {
   const includes = compileSelector(include);
   const excludes = exclude.map(compileSelector);
   return (collector) => {
     if (!includes(collector)) return 'notSelected';
-    if (excludes.some((matches) => matches(collector))) return 'excluded';
-    return share >= 100 || percentRankOf(collector) < share ? undefined : 'notInShare';
+    return excludes.some((matches) => matches(collector)) ? 'excluded' : undefined;
   };
-}
-
-/** From 0 to 100, evenly spread over collectors, the same in each plan. */
-function percentRankOf({ id }: FleetCollector): number {
-  return (hashNumber(`share/${id}`) % 1_000_000) / 10_000;
 }
 
 /** The rule of a selection that leaves a collector out, with its path in the policy's config. */

@@ -105,7 +105,7 @@ function settingsOf(policy: Policy): readonly Setting[] {
     ['windows', windows.map(windowText).join(', ')],
     ['freezes', freezes.map(freezeText).join(', ')],
     ...maxInFlightPer.map(({ key, cap }): Setting => [`maxInFlightPer.${key}`, String(cap)]),
-    ...(pace === undefined ? [] : [['pace', paceText(pace)] as const]),
+    ...(pace === undefined ? [] : [['pace', paceText(pace), pace] as const]),
     // The order of waves is part of the plan.
     ['waves', waves.map(({ name }) => name).join(', ')],
     ...waves.flatMap(waveSettings),
@@ -147,7 +147,7 @@ function waveSettings({ name, size, match, soakMs, maxFailures, approval, gates,
     setting('maxFailures', formatAmount(maxFailures)),
     setting('approval', String(approval)),
     setting('gates', gates.map(gateText).join(', '), gates),
-    ...(pace === undefined ? [] : [setting('pace', paceText(pace))]),
+    ...(pace === undefined ? [] : [setting('pace', paceText(pace), pace)]),
     ...(windows === undefined ? [] : [setting('windows', windows.map(windowText).join(', '))]),
     ...(notBefore === undefined ? [] : [setting('notBefore', notBefore)]),
   ];

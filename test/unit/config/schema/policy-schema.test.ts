@@ -231,7 +231,7 @@ describe('a policy', () => {
       { target: { version: 'latest', minimumAgeMs: 259_200_000, supersede: true } },
     ],
     ['select: { share: 12.5% }', { select: { share: 12.5 } }],
-    ['pace: { perHour: 200 }', { pace: { perHour: 200, from: 200, factor: 2, after: 50 } }],
+    ['pace: { perHour: 200 }', { pace: { perHour: 200, from: 200, factor: 1, after: 1 } }],
     [
       'timeZone: Asia/Tokyo\nwaves: [{ name: a, pace: { perHour: 9, from: 3 }, windows: [{ from: 01:00, to: 02:00 }], notBefore: 2026-12-01 }]',
       {

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Selector } from '../../../../src/rollout/model/policy.ts';
 import { failuresAllowed, formatAmount, membersOf } from '../../../../src/rollout/model/policy.ts';
-import { makePlan, type Plan, planInSteps } from '../../../../src/rollout/planning/plan.ts';
-import { compileMatch, compileSelection } from '../../../../src/rollout/planning/selector.ts';
+import {
+  makeExclusionRule,
+  makePlan,
+  type Plan,
+  planInSteps,
+} from '../../../../src/rollout/planning/plan.ts';
+import { compileMatch } from '../../../../src/rollout/planning/selector.ts';
 import { aCollector, aFleet, aPolicy, aTarget, aWaveRule, targetBuild } from '../../../support/builders.ts';
 
 const threeWaves = aPolicy({
@@ -37,8 +42,13 @@ describe('selection', () => {
 
 describe('a share of the selection', () => {
   const collectors = Array.from({ length: 2_000 }, (_, index) => aCollector({ id: index + 1 }));
+  const upgradableIds = new Set(collectors.map(({ id }) => id));
+  const ruleOf = (share: number) => {
+    const policy = aPolicy({ select: { include: {}, exclude: [{ id: [1] }], share } });
+    return makeExclusionRule(policy, targetBuild, { collectors, upgradableIds }, {});
+  };
   const inShare = (share: number) => {
-    const leftOutBy = compileSelection({ include: {}, exclude: [{ id: [1] }], share });
+    const leftOutBy = ruleOf(share);
     return collectors.filter((collector) => leftOutBy(collector) === undefined).map(({ id }) => id);
   };
 
@@ -51,8 +61,7 @@ describe('a share of the selection', () => {
   });
 
   it('leaves out the others with a reason of its own, after what the policy excludes', () => {
-    const leftOutBy = compileSelection({ include: {}, exclude: [{ id: [1] }], share: 0.01 });
-    expect(collectors.slice(0, 3).map(leftOutBy)).toEqual(['excluded', 'notInShare', 'notInShare']);
+    expect(collectors.slice(0, 3).map(ruleOf(0.01))).toEqual(['excluded', 'notInShare', 'notInShare']);
   });
 });
 

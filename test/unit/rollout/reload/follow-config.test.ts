@@ -100,6 +100,8 @@ describe('the present config of an active rollout', () => {
       ]),
     ]);
     expect(withCurrentLimits({ ...begun, policy: paced }, frozen).policy).toEqual(frozen);
+    const other = { ...paced, pace: { ...pace, factor: 4 } };
+    expect(withCurrentLimits({ ...begun, policy: paced }, other).followed).toHaveLength(1);
   });
 
   it('is compared without the URL of a gate, which may be a secret (P12)', () => {
