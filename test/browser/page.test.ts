@@ -640,7 +640,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       await page.goto(`${url}/#/${path}`);
       await page.locator('.need').first().waitFor();
       const buttons = await page.getByRole('button').allTextContents();
-      expect(buttons.filter((text) => !['sign out', 'keys', 'HTML', 'Markdown'].includes(text))).toEqual([]);
+      expect(buttons.filter((text) => !['sign out', 'Keys', 'HTML', 'Markdown'].includes(text))).toEqual([]);
     }
   });
 

@@ -28,10 +28,14 @@ export function causeLines(
   });
   if (causes.length === 0) return [];
   const sharedPart = shared === null ? [] : [{ text: sharedAttributeText(shared), color: 'red' as const }];
-  const list = [
-    `${isCut ? moreText(causes, causesMax) : 'list them'}: upwave upgrades ${quoteArgument(id)}${stateOption(causes)}`,
-    ...(isCut ? [] : reasonHint(causes)),
-  ];
+  const listOf = (label: string, group: CauseGroup['of']) =>
+    `${label}: upwave upgrades ${quoteArgument(id)} --state ${group}`;
+  const list = isCut
+    ? causes.slice(0, 1).map((group) => listOf(moreText(causes, causesMax), group.of))
+    : causes.flatMap(({ of: group }, index) => [
+        listOf(causes.length === 1 ? 'list them' : `list ${group}`, group),
+        ...(index === 0 ? reasonHint(causes) : []),
+      ]);
   return [
     ...(shared === null ? [] : fitLines('common', sharedPart, fit)),
     ...(canBeAsked ? holdHint(status) : []).flatMap((hint) => fitLines('', [hint], fit)),
@@ -83,11 +87,6 @@ function moreText([first]: RolloutStatus['causes'], causesMax: number): string {
   return first.total > shown
     ? `… ${first.total - shown} ${shown === 0 ? stateText(first.of) : 'more'}`
     : 'list them';
-}
-
-/** Causes of the first group, which is the worst. */
-function stateOption([first]: RolloutStatus['causes']): string {
-  return first === undefined ? '' : ` --state ${first.of}`;
 }
 
 interface GroupStyle {

@@ -54,7 +54,7 @@ export function Palette() {
 export function KeysButton() {
   return (
     <button type="button" class="plain" onClick={() => show('keys')}>
-      keys
+      Keys
     </button>
   );
 }

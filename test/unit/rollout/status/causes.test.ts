@@ -164,6 +164,13 @@ describe('the lines of the causes', () => {
     expect(one.join()).not.toContain('for one cause');
   });
 
+  it('say how to list each group, where there are several', () => {
+    const upgrades = { failed: [failed('disk full')], withdrawn: [withdrawn('gone')] };
+    const lines = linesOf(upgrades, { failed: 1, withdrawn: 1 }).join('\n');
+    expect(lines).toContain('list failed: upwave upgrades night-1 --state failed');
+    expect(lines).toContain('list withdrawn: upwave upgrades night-1 --state withdrawn');
+  });
+
   it('give a filter that finds all upgrades of the cause, however long its text is', () => {
     const reasons = ['a', 'b'].map(
       (name) => `no space left on the device that holds the directory of ${name}.log`,
