@@ -40,7 +40,7 @@ export function renderExplanation(
     fitLines(`  ${label}`, [text], { width: columns, labelColumns });
   return [
     toPrintable(`collector ${collectorId} ${collectorName}   build ${build || 'unknown'}`),
-    ...(seen === null ? [] : [toPrintable(`  ${seenText(seen, (at) => showInstant(at, now))}`)]),
+    ...(seen === null ? [] : [toPrintable(`  ${seenText(seen, now, (at) => showInstant(at, now))}`)]),
     ...explanations.flatMap((each) => [
       ...line(each.policy, `${placeOf(each)}${why(each, now)}`),
       ...details(each, now).flatMap((text) => line('', text)),

@@ -2,6 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { HeldSubject, HeldThings, HoldAnswer } from '../../contract/admin/holds.ts';
 import { holdNoteText } from '../../rollout/messages/hold-command-notes.ts';
+import { heldName } from '../../rollout/messages/stratum-reasons.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -74,7 +75,7 @@ function subjectText(subject: HeldSubject): string {
     case 'group':
       return `group ${subject.label}`;
     case 'stratum':
-      return `stratum ${subject.label} of ${subject.rolloutId}`;
+      return `${heldName(subject.label)} of ${subject.rolloutId}`;
     default:
       return subject satisfies never;
   }
@@ -112,7 +113,7 @@ function endedLines(strata: HeldThings['strata']): readonly string[] {
   return [...new Set(strata.map(({ rolloutId }) => rolloutId))].map((id) => {
     const [first, ...others] = strata.filter(({ rolloutId }) => rolloutId === id);
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    return `stratum ${first?.label ?? ''}${more} of ${id}, which has ended`;
+    return `${heldName(first?.label ?? '')}${more} of ${id}, which has ended`;
   });
 }
 
@@ -121,5 +122,5 @@ function collectorText({ collectorId, name }: HeldThings['collectors'][number]):
 }
 
 function stratumText({ label, policy, rolloutId }: HeldThings['strata'][number]): string {
-  return `stratum ${label} of ${policy} (${rolloutId})`;
+  return `${heldName(label)} of ${policy} (${rolloutId})`;
 }

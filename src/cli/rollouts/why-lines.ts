@@ -2,6 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { BlockerKind } from '../../base/vocabulary.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
+import { heldName } from '../../rollout/messages/stratum-reasons.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
@@ -70,7 +71,7 @@ function heldParts(status: RolloutStatus): readonly Line[] {
   if (strata.held.length > heldShownMax) return [...lines, heldTogether(status)];
   for (const { label, reason, by, waiting } of strata.held) {
     const who = by === 'daemon' ? '' : ` (by ${by})`;
-    const words = `stratum ${label}: ${reason}${who}`;
+    const words = `${heldName(label)}: ${reason}${who}`;
     const wait = waiting > 0 ? `; ${counted(waiting, 'waits', 'wait')}` : '';
     // An ended rollout has nothing to release.
     const release = endedAt === null ? `; upwave release ${quoteArgument(label)}` : '';

@@ -61,17 +61,24 @@ export const unplannedText = makeText<UnplannedReason>({
   notOffered: () => leftOutText.notOffered,
 });
 
-/** What the service shows of a collector: `host web-1 · alive · last heartbeat 21:05`. */
+/** What the service shows of a collector: `host web-1 · alive · last heartbeat 21:05 (40s ago)`. */
 export function seenText(
   { hostName, alive, lastSeenAt }: SeenCollector,
+  now: EpochMs,
   instantText: (at: EpochMs) => string,
 ): string {
   const facts = [
     hostName === '' ? '' : `host ${hostName}`,
     alive ? 'alive' : 'not alive',
-    lastSeenAt === null ? 'no heartbeat known' : `last heartbeat ${instantText(lastSeenAt)}`,
+    lastSeenAt === null ? 'no heartbeat known' : heartbeatText(lastSeenAt, now, instantText),
   ];
   return facts.filter((fact) => fact !== '').join(' · ');
+}
+
+/** Heartbeats have the clock of the service, which may be ahead of ours. */
+function heartbeatText(at: EpochMs, now: EpochMs, instantText: (at: EpochMs) => string): string {
+  const age = at > now ? `${formatDuration(at - now)} ahead of our clock` : `${formatDuration(now - at)} ago`;
+  return `last heartbeat ${instantText(at)} (${age})`;
 }
 
 function startText(stopped: StoppedRollout, policy: string): string {

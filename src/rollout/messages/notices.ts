@@ -3,6 +3,7 @@ import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { IncidentDetails, Notice, NoticeFigures } from '../model/notice.ts';
 import { counted, sentence, starterText, stateText } from './sentences.ts';
 import { sharedAttributeText } from './stop-causes.ts';
+import { heldName } from './stratum-reasons.ts';
 
 /** How urgent a message is: `bad` and `late` are for a person to check. The names are those of the page's colours. */
 export type NoticeTone = 'bad' | 'late' | 'good' | 'busy';
@@ -128,8 +129,8 @@ function titleAndCause({ at, details }: Pick<Notice, 'at' | 'details'>): {
           title: 'more strata held',
           cause: `${label}: ${reason}. No message follows for further held strata of this rollout.`,
         };
-      const words = `${counted(waiting, 'collector waits', 'collectors wait')} until the stratum is released.`;
-      return { title: `stratum ${label} held`, cause: `${reason}. ${words}` };
+      const words = `${counted(waiting, 'collector waits', 'collectors wait')} until it is released.`;
+      return { title: `${heldName(label)} held`, cause: `${reason}. ${words}` };
     }
     case 'finished': {
       const report = details.reports === undefined ? [] : [`Report: ${details.reports.join(', ')}`];
@@ -164,7 +165,7 @@ function overText(details: IncidentDetails): string {
       return 'no longer held';
     case 'stratumHeld':
       return details.others === undefined
-        ? `stratum ${details.label} is no longer held`
+        ? `${heldName(details.label)} is no longer held`
         : 'no more than three strata are held';
     case 'noProgress':
       return 'progress again';

@@ -1,4 +1,5 @@
 import { showCount } from '../../base/singular-or-plural.ts';
+import { parseAttributes } from '../model/attributes.ts';
 import type { StratumReason } from '../model/upgrade-reason.ts';
 import { makeText } from './sentences.ts';
 
@@ -8,6 +9,11 @@ export const stratumReasonText = makeText<StratumReason>({
     `${showCount(failed)} of ${showCount(tried)} failed, ${showCount(elsewhere.failed)} of ${showCount(elsewhere.tried)} elsewhere`,
   asked: byText,
 });
+
+/** What is held, by its label: `stratum Linux / amd64`, or `group fields.rack=r7`. */
+export function heldName(label: string): string {
+  return `${parseAttributes(label) === undefined ? 'stratum' : 'group'} ${label}`;
+}
 
 /** Why a stratum is held, without the operator's name: `an incident`. */
 export function stratumWhyText(reason: StratumReason): string {

@@ -4,7 +4,7 @@ import { reasonOf, type Upgrade } from '../model/upgrade.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import { counted, makeText, stateText } from './sentences.ts';
 import { implausibleText } from './stop-causes.ts';
-import { byText, stratumReasonText } from './stratum-reasons.ts';
+import { byText, heldName, stratumReasonText } from './stratum-reasons.ts';
 
 /** Why an upgrade is in its state; empty without a particular reason. */
 export function upgradeText(upgrade: Upgrade): string {
@@ -21,7 +21,7 @@ export const upgradeReasonText: (reason: UpgradeReason) => string = makeText<
   inventory: ({ why }) => implausibleText(why),
   policyMissing: ({ policy }) => `no config has the policy ${policy} any more`,
   policyChanged: () => 'the policy changed after it was admitted',
-  stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${stratumReasonText(reason)}`,
+  stratumHeld: ({ label, reason }) => `${heldName(label)} is held: ${stratumReasonText(reason)}`,
   windowCloses: () => 'the window closes too soon to start it',
   buildNotOffered: () => 'the target build is no longer offered',
 

@@ -43,7 +43,9 @@ export function CollectorView({ collector }: { readonly collector: string }) {
         </h2>
         <p class="quiet">
           id {collectorId} · runs build <b>{build}</b>
-          {seen === null ? ' · the service does not show it now' : ` · ${seenText(seen, clockText)}`}
+          {seen === null
+            ? ' · the service does not show it now'
+            : ` · ${seenText(seen, Date.now(), clockText)}`}
         </p>
         <div class="verbs">
           <ActButton

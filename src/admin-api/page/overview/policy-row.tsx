@@ -75,7 +75,7 @@ export function PolicyRow({
               </dd>
             </div>
             <div>
-              <dt>Failures</dt>
+              <dt>Budget</dt>
               <dd class={current.wave.failures > current.wave.failuresAllowed ? 'error' : undefined}>
                 {showCount(current.wave.failures)} of {showCount(current.wave.failuresAllowed)}
               </dd>

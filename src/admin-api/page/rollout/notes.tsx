@@ -1,4 +1,5 @@
 import { counted } from '../../../rollout/messages/sentences.ts';
+import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
 import { Linked } from '../parts/linked.tsx';
@@ -60,7 +61,7 @@ function HeldStrata({ held, isOver }: HeldStrataProps) {
   const notes = held.map((each) => (
     <HoldNote
       key={each.label}
-      what={`stratum ${each.label}`}
+      what={heldName(each.label)}
       subject={isOver ? undefined : each.label}
       held={isOver ? each : { ...each, reason: `${each.reason}; ${waitText(each.waiting)}` }}
     />

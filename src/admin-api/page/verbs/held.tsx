@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { counted } from '../../../rollout/messages/sentences.ts';
+import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
@@ -26,7 +27,7 @@ export function HeldThings() {
   const strataRows = strata.map((each) => (
     <HeldRow
       key={`${each.rolloutId} ${each.label}`}
-      what={`stratum ${each.label} of ${each.rolloutId}`}
+      what={`${heldName(each.label)} of ${each.rolloutId}`}
       subject={each.label}
       held={each}
     />

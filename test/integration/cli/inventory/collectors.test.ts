@@ -311,7 +311,7 @@ describe('upwave sources', () => {
     expect((await setup.upwave('sources show one nginx')).out).toMatch(/^denylist +\["\*\.gz"\]$/m);
     await setup.upwave('sources update one nginx --set cutoffTimestamp=5');
     expect(await source()).toMatchObject({ cutoffTimestamp: 5, denylist: ['*.gz'] });
-    expect((await setup.upwave('sources delete one nginx')).code).toBe(2);
+    expect((await setup.upwave('sources delete one nginx')).code).toBe(3);
     const deleted = await setup.upwave(`sources delete one ${id} --yes`);
     expect(deleted.out).toBe(`deleted source ${id} nginx of collector ${collectorId} one\n`);
     expect((await setup.upwave('sources list one')).out).toBe('no source\n');

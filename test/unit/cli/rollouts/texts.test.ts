@@ -141,7 +141,7 @@ describe('the explanation of a collector', () => {
     const explained = { ...about, seen, attributes, explanations, history };
     expect(renderExplanation(explained, startedAt).split('\n')).toEqual([
       'collector 7 web-7   build 19.441-2',
-      `  host h7 · not alive · last heartbeat ${at}`,
+      `  host h7 · not alive · last heartbeat ${at} (0s ago)`,
       `  production  production-20260302-1, wave rest, pending: outside the window, until ${showInstant(until, startedAt)}`,
       '              to 19.536-4, stratum Linux / amd64',
       `              attempt 1: task 41, ${at} to ${at}, retrying: no space`,
