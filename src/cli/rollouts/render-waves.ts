@@ -33,6 +33,7 @@ function waveParts(
   { okWidth, failedWidth }: { readonly okWidth: number; readonly failedWidth: number },
 ): readonly Part[] {
   const { counts, state } = wave;
+  if (wave.size + wave.joined === 0 && state === 'passed') return ['passed', 'no collectors'];
   if (state === 'waiting' || state === 'awaitingApproval') return waitingParts(status, wave);
   const failed = failedOf(wave);
   const failedText = `${showCount(failed).padStart(failedWidth)} failed`;
@@ -52,7 +53,7 @@ function waitingParts(status: RolloutStatus, wave: WaveStatus): readonly Part[] 
   // It never opens, and withdrawn members are not done.
   if (status.endedAt !== null) return [waveStageText(wave.state, status.endedAt), ...otherParts(wave)];
   const done = size - counts.pending;
-  const numbers = `${showCount(done)}/${showCount(size)}`;
+  const numbers = size === 0 ? 'no collectors' : `${showCount(done)}/${showCount(size)}`;
   const isAsked = wave.state === 'awaitingApproval' && waits !== null && awaitsApproval(status);
   const stage: Part = isAsked ? { text: 'WAITS FOR YOU', color: 'yellow' } : 'waiting';
   const then = isAsked && status.eta?.kind === 'afterApproval' ? status.eta.durationMs : undefined;

@@ -42,9 +42,7 @@ function WaveRow({ wave, rollout, trends }: WaveRowProps) {
       <div>
         <Bar counts={counts} size={size} label={`wave ${name}: `} />
         <p class="figures">
-          <b>
-            {showCount(counts.succeeded)} / {showCount(size)}
-          </b>
+          <b>{size === 0 ? 'no collectors' : `${showCount(counts.succeeded)} / ${showCount(size)}`}</b>
           <span class={failures > failuresAllowed ? 'error' : undefined}>
             failure budget {failures} of {failuresAllowed}
             {lost > 0 ? `, ${lost} lost (each counts ${rollout.lostWeight})` : ''}

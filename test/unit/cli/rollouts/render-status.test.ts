@@ -325,6 +325,11 @@ describe('a wave in the status of a rollout', () => {
       { state: 'soaking', gates: [aGateStatus({ words: `webhook ${clearScreen}` })] },
     ],
     ['waiting   0/8   for gate of canary', { ...waiting, state: 'waiting', waits: 'gate of canary' }],
+    [
+      'waiting   no collectors   for gate of',
+      { size: 0, counts: countsOf({}), state: 'waiting', waits: 'gate of a' },
+    ],
+    ['passed   no collectors', { size: 0, counts: countsOf({}), state: 'passed' }],
   ])('shows its stage, its numbers, its failures and its blockers: %s', (part, changes) => {
     expect(`${lineOf(changes)} `).toContain(part);
   });
