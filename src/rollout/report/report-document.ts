@@ -89,7 +89,11 @@ function summary({ status, figures: { all }, madeAt, installation }: ReportInput
     ['started', `${instant(createdAt)}, by ${starterText(status.startedBy)}`],
     ['ended', running],
     ['took', formatDuration((endedAt ?? madeAt) - createdAt)],
-    ['outcome', `${stateText(status.state)}${status.reason === '' ? '' : `: ${status.reason}`}`],
+    // While it runs, the reason is that of its state: who approved or resumed it.
+    [
+      endedAt === null ? 'state' : 'outcome',
+      `${stateText(status.state)}${status.reason === '' ? '' : `: ${status.reason}`}`,
+    ],
     ['collectors', `${planned} planned, ${all.ends.succeeded} succeeded, ${failed(all)} failed`],
     ...(cause === undefined ? [] : [['main cause', `${cause.count} failed: ${cause.text}`] as const]),
     ...(shared === null ? [] : [['in common', sharedAttributeText(shared)] as const]),

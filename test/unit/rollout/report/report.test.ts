@@ -82,6 +82,14 @@ describe('the figures of a report', () => {
 });
 
 describe('a report', () => {
+  it('names the state of a rollout that runs, whose reason is no outcome', () => {
+    const { status } = anInput();
+    const running = { ...status, state: 'running', reason: 'approved by bob', endedAt: null } as const;
+    expect(writeReport(reportDocument(anInput({ status: running })), 'md')).toContain(
+      '| state | running: approved by bob |',
+    );
+  });
+
   it("shows the upgrades with their times, the operators' actions, and the remaining collectors", () => {
     const text = writeReport(reportDocument(anInput()), 'md');
     expect(text).toContain('# Rollout production-20260302-1: aborted');
