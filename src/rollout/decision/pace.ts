@@ -13,8 +13,8 @@ export interface Pace {
 
 const hourMs: DurationMs = 3_600_000;
 
-// What half a minute brings may start at once, so that the time between two decisions loses nothing.
-const saved = 120;
+// What a minute brings is saved, and two from here on, so that the seconds between an admission and its create lose nothing.
+const savesTwoFrom = 30;
 
 /**
  * What the pace allows now; undefined without one. No hour has more than `perHour` creates. Each of them uses up a share of
@@ -78,7 +78,7 @@ function succeededOf({ waves }: RolloutView, wave: number | null): number {
 }
 
 function savedStarts(perHour: number): number {
-  return Math.max(1, Math.ceil(perHour / saved));
+  return Math.max(perHour < savesTwoFrom ? 1 : 2, Math.ceil(perHour / 60));
 }
 
 /** Saved starts and those of an hour together are `perHour`. */
