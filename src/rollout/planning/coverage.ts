@@ -24,9 +24,11 @@ export function coverage({ strata }: Pick<PlanGroups, 'strata'>): Coverage {
     { length: waveCount },
     (_, wave) => strata.filter(({ sizes }) => (sizes[wave] ?? 0) > 0).length,
   );
-  const uncovered = strata.filter(({ sizes }) => sizes.slice(0, -1).every((size) => size === 0));
+  // All members of a stratum may have been moved to a held group.
+  const filled = strata.filter(({ sizes }) => sizes.some((size) => size > 0));
+  const uncovered = filled.filter(({ sizes }) => sizes.slice(0, -1).every((size) => size === 0));
   return {
-    total: strata.length,
+    total: filled.length,
     waves,
     uncovered: { count: uncovered.length, labels: uncovered.slice(0, labelsMax).map(({ label }) => label) },
   };

@@ -163,5 +163,7 @@ function describeStrata(view: RolloutView): readonly StratumCourse[] {
     row.active += active;
     row.waiting += waiting;
   }
-  return described.sort((a, b) => b.failed - a.failed || b.size - a.size || (a.label < b.label ? -1 : 1));
+  // All members of a stratum may have been moved to a held group.
+  const filled = described.filter(({ size, isHeld }) => size > 0 || isHeld);
+  return filled.sort((a, b) => b.failed - a.failed || b.size - a.size || (a.label < b.label ? -1 : 1));
 }

@@ -81,7 +81,9 @@ describe('the course of a rollout', () => {
   });
 
   it('lists the strata with the most failures first, over all waves, and marks held ones', () => {
-    const groups = someGroups({ strata: ['Linux', 'AIX'].map((label) => ({ label, sizes: [2, 3] })) });
+    const filled = ['Linux', 'AIX'].map((label) => ({ label, sizes: [2, 3] }));
+    // Its members were moved to a held group.
+    const groups = someGroups({ strata: [...filled, { label: 'Windows', sizes: [0, 0] }] });
     const some = { wave: 0, waiting: 1, active: 0, weight: 1 };
     const strata = [
       { ...some, stratum: 0, succeeded: 2, failed: 0 },
