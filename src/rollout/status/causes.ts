@@ -53,21 +53,23 @@ export function groupCauses(
 
 /** The collectors whose failures have one cause. */
 export interface CauseMembers {
+  /** `retrying`: some of them are retried. */
   readonly of: 'failed' | 'retrying';
   readonly text: string;
   readonly collectorIds: readonly number[];
 }
 
-/** Failures by cause, and failed attempts of upgrades that are retried. The most frequent first. */
-export function membersByCause(upgrades: CauseUpgrades): readonly CauseMembers[] {
-  return (['failed', 'retrying'] as const)
-    .flatMap((group) =>
-      [...groupBy((upgrades[group] ?? []).filter(isFailedAttempt), causeKey).values()].map((members) => ({
-        of: group,
-        text: causeText(members),
-        collectorIds: members.map(({ identity }) => identity.collectorId),
-      })),
-    )
+/** Failures by cause, together with failed attempts that are retried. The most frequent first. */
+export function membersByCause({ failed = [], retrying = [] }: CauseUpgrades): readonly CauseMembers[] {
+  const attempts = [...failed, ...retrying].filter(isFailedAttempt);
+  return [...groupBy(attempts, reasonKey).values()]
+    .map((members) => ({
+      of: members.some(({ progress }) => progress.state === 'retrying')
+        ? ('retrying' as const)
+        : ('failed' as const),
+      text: causeText(members),
+      collectorIds: members.map(({ identity }) => identity.collectorId),
+    }))
     .sort((a, b) => b.collectorIds.length - a.collectorIds.length);
 }
 
@@ -133,9 +135,13 @@ const textShownMax = 160;
 
 /** What upgrades of one cause share: kind, class and the data of the reason, without figures and variable parts of texts. */
 function causeKey(upgrade: Upgrade): string {
+  return JSON.stringify([kindOf(upgrade), failureClassOf(upgrade), reasonKey(upgrade)]);
+}
+
+/** Alike for a failure and an attempt that is retried, whose classes differ. */
+function reasonKey(upgrade: Upgrade): string {
   const { collectorName } = upgrade.identity;
-  const parts = [kindOf(upgrade), failureClassOf(upgrade), reasonOf(upgrade)];
-  return JSON.stringify(parts, (_name, value: unknown) => {
+  return JSON.stringify([reasonOf(upgrade)], (_name, value: unknown) => {
     if (typeof value === 'number') return 0;
     return typeof value === 'string' ? textKey(value, collectorName) : value;
   });

@@ -3,8 +3,8 @@ import { makeSharedAttributes } from '../../../../src/orchestrator/records/share
 import { sharedAttributeText } from '../../../../src/rollout/messages/stop-causes.ts';
 import type { RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, aSummary, aView, startedAt } from '../../../support/builders.ts';
-import { aRetryingOne } from '../../../support/upgrade-cases.ts';
+import { anUpgrade, aRollout, aSummary, aView, because, startedAt } from '../../../support/builders.ts';
+import { anEndedOne, aRetryingOne } from '../../../support/upgrade-cases.ts';
 
 const ids = Array.from({ length: 60 }, (_, index) => index + 1);
 const table = {
@@ -68,6 +68,15 @@ describe('the shared attribute of failures', () => {
     expect(found && sharedAttributeText(found)).toBe(
       'all 12 failed attempts with "disk is full" have fields.rack=r7 (12 of 20 there, 0 of 40 elsewhere)',
     );
+    // Those that have failed count with those that are retried.
+    const ended = retried
+      .slice(6)
+      .map((collectorId) => anEndedOne('failed', { reason: because('disk is full') }, { collectorId }));
+    const both = await makeSharedAttributes().ofCauses(store, view, {
+      failed: ended,
+      retrying: upgrades.slice(0, 6),
+    });
+    expect(both).toMatchObject({ failed: 12, cause: { of: 'retrying' } });
     expect(await of(upgrades.slice(0, 2))).toBeUndefined();
     const held = {
       kind: 'stratumHeld',
