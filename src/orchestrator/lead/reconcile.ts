@@ -1,6 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { AuditEntry } from '../../contract/admin/holds.ts';
 import { decide } from '../../rollout/decision/decide.ts';
 import type { Action } from '../../rollout/decision/decision.ts';
 import { isStorable } from '../../rollout/decision/evolve-rollout.ts';
@@ -8,13 +7,13 @@ import { heldGroup } from '../../rollout/decision/outlier-group.ts';
 import { limitQueued } from '../../rollout/decision/queue-room.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
 import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
-import { stratumWhyText } from '../../rollout/messages/stratum-reasons.ts';
 import { formatAttributes } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { BreachCause } from '../../rollout/model/stop-cause.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { BackgroundTasks, Fence } from '../ports/leader.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
+import { auditStop } from '../records/audit-stop.ts';
 import { type StopRolloutParts, saveRolloutFact, waitForLeavingCreates } from '../records/change-rollout.ts';
 import { loadRolloutView, type SharedAttributeParts, withSharedAttribute } from '../records/read-records.ts';
 import { checkInventory } from '../watch/judge-inventory.ts';
@@ -233,42 +232,9 @@ async function save({ parts, view, fence }: Pass, fact: RolloutFact): Promise<Ac
   if (!isStorable(view.rollout, fact)) return 'unchanged';
   const result = await saveRolloutFact(parts, view.rollout, fact, 'daemon', fence);
   if (result !== 'saved') return 'stale';
-  for (const entry of auditEntriesOf(view.rollout.id, fact))
-    await parts.register.audit({ ...entry, by: 'daemon', at: fact.at });
+  await auditStop(parts, view.rollout.id, fact);
   return 'changed';
 }
-
-/** What the daemon held or stopped stands in the audit beside what operators did. */
-function auditEntriesOf(
-  rolloutId: string,
-  fact: RolloutFact,
-): ReadonlyArray<Pick<AuditEntry, 'event' | 'subject' | 'reason'>> {
-  switch (fact.kind) {
-    case 'held':
-    case 'aborted':
-    case 'rollbackAsked': {
-      const event = stopEvents[fact.kind];
-      return [{ event, subject: rolloutId, reason: rolloutReasonText(fact.reason) }];
-    }
-    case 'strataHeld':
-    case 'groupHeld': {
-      const held = fact.kind === 'groupHeld' ? [fact.held] : fact.strata;
-      return held.map(({ label, reason }) => ({
-        event: 'stratum.held',
-        subject: `${label} of ${rolloutId}`,
-        reason: stratumWhyText(reason),
-      }));
-    }
-    default:
-      return [];
-  }
-}
-
-const stopEvents = {
-  held: 'rollout.held',
-  aborted: 'rollout.aborted',
-  rollbackAsked: 'rollout.rollingBack',
-} as const;
 
 function nowOf({ parts }: Pass): EpochMs {
   return parts.clock.now();

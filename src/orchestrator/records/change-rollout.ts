@@ -9,6 +9,7 @@ import type { EventSink } from '../ports/event-sink.ts';
 import { sendWithinMs } from '../ports/fleet-service.ts';
 import type { Fence, WakeUps } from '../ports/leader.ts';
 import type { RolloutStore, SaveResult } from '../ports/rollout-store.ts';
+import { auditStop } from './audit-stop.ts';
 import { describeRolloutChange } from './describe-change.ts';
 import { loadRolloutSummary, type ViewParts } from './read-records.ts';
 
@@ -117,11 +118,15 @@ export async function holdRollout(
   rolloutId: string,
   reason: RolloutReason,
 ): Promise<void> {
-  await changeRollout(parts, rolloutId, 'daemon', ({ rollout }) =>
+  const at = parts.clock.now();
+  const factOf = ({ rollout }: RolloutView): RolloutFact | undefined =>
     rollout.state === 'running' || rollout.hold?.heldFor !== undefined
-      ? { kind: 'held', at: parts.clock.now(), reason }
-      : undefined,
-  );
+      ? { kind: 'held', at, reason }
+      : undefined;
+  const before = await changeRollout(parts, rolloutId, 'daemon', factOf);
+  const fact = before && factOf(before);
+  if (before !== undefined && fact !== undefined && isStorable(before.rollout, fact))
+    await auditStop(parts, rolloutId, fact);
 }
 
 /**

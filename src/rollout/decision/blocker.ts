@@ -94,8 +94,7 @@ type AdmissionBlocker =
 
 export type LaneBlocker =
   | { readonly kind: 'stratumHeld'; readonly label: string; readonly reason: StratumReason }
-  /** `timeZone`: a collector's own; empty: the policy's. */
-  /** `notBefore`: of the open wave. */
+  /** `timeZone`: a collector's own; empty: the policy's. `notBefore`: of the open wave. */
   | { readonly kind: 'window' | 'notBefore'; readonly timeZone: string }
   | { readonly kind: 'freeze'; readonly timeZone: string; readonly reason: string }
   /** An upgrade is expected to take longer than the window stays open (P7). */

@@ -13,7 +13,8 @@ export interface Pace {
 
 const hourMs: DurationMs = 3_600_000;
 
-// What a minute brings is saved, and two from here on, so that the seconds between an admission and its create lose nothing.
+// So many starts as a minute brings may wait and leave together, from this pace on at least two. With one, the seconds from
+// each admission to its create would be lost.
 const savesTwoFrom = 30;
 
 /**

@@ -109,7 +109,7 @@ export function closedText(closedBy: ClosedBy | null): string {
     case 'window':
       return 'outside the window';
     case 'notBefore':
-      return 'notBefore of the wave is not reached';
+      return 'before notBefore of the wave';
     case 'freeze':
       return closedBy.reason === '' ? 'frozen' : `frozen: ${closedBy.reason}`;
     default:

@@ -134,7 +134,6 @@ export function paceText({ perHour, from, factor, after }: PaceRule): string {
 
 function waveSettings({ name, size, match, soakMs, maxFailures, approval, gates, ...limits }: WaveRule) {
   const { pace, windows, notBefore } = limits;
-
   const setting = (key: string, text: string, compared?: unknown): Setting => [
     `waves.${name}.${key}`,
     text,

@@ -53,20 +53,29 @@ export function enterState(
 function tallyIn(state: UpgradeProgress['state'], tally: UpgradeTally): UpgradeTally {
   // The usual case, without a copy.
   if (!partial.some((part) => part in tally)) return tally;
-  const { unansweredSince: _answered, deferredMs, turnChanges, inDoubtUntil, putBacks, ...kept } = tally;
+  const { unansweredSince: _answered, deferredMs, putBacks, ...more } = tally;
+  const { turnChanges, turnPaceMs, inDoubtUntil, ...kept } = more;
   const isBefore = isNotStarted(state) || state === 'starting';
   const hasTurn = state === 'queued' || state === 'starting';
   return {
     ...kept,
     ...(isBefore && deferredMs !== undefined ? { deferredMs } : {}),
     ...(hasTurn && turnChanges !== undefined ? { turnChanges } : {}),
+    ...(hasTurn && turnPaceMs !== undefined ? { turnPaceMs } : {}),
     ...(hasTurn && inDoubtUntil !== undefined ? { inDoubtUntil } : {}),
     ...(isNotStarted(state) && putBacks !== undefined ? { putBacks } : {}),
   };
 }
 
 /** Parts of the tally that only some states have. */
-const partial = ['unansweredSince', 'deferredMs', 'turnChanges', 'inDoubtUntil', 'putBacks'] as const;
+const partial = [
+  'unansweredSince',
+  'deferredMs',
+  'turnChanges',
+  'turnPaceMs',
+  'inDoubtUntil',
+  'putBacks',
+] as const;
 
 /** Queues an admitted upgrade, which has a slot now. */
 export function takeTurn(

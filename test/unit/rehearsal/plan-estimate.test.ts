@@ -13,14 +13,15 @@ describe('the estimate of a plan', () => {
     { collectors: 200, concurrency: 10 },
     { collectors: 200, concurrency: 50 },
     { collectors: 400, concurrency: 20 },
+    { collectors: 100, concurrency: 50, pace: { perHour: 60, from: 20, factor: 2, after: 20 } },
   ])(
-    'is what a rehearsal comes to, $collectors collectors with $concurrency slots',
-    async ({ collectors, concurrency }) => {
+    'is what a rehearsal comes to, $collectors collectors with $concurrency slots, pace $pace',
+    async ({ collectors, concurrency, pace }) => {
       const all = {
         ...aWaveRule({ name: 'all', soakMs: 0 }),
         maxFailures: { kind: 'percent', percent: 100 },
       } as const;
-      const policy = aPolicy({ concurrency, waves: [all] });
+      const policy = aPolicy({ concurrency, waves: [all], ...(pace && { pace }) });
       const snapshot = aFleet(collectors);
       const plan = makePlan(policy, targetBuild, snapshot, 'production-20260302-1');
       const { estimate } = assessPlan(policy, plan, { now: startedAt, requestsPerSecond });

@@ -32,4 +32,25 @@ describe('a policy in short', () => {
       '  gates of canary: pager (webhook, decides nothing), webhook',
     ]);
   });
+
+  it('names what limits starts in time', () => {
+    const pace = { perHour: 200, from: 200, factor: 1, after: 1 };
+    const night = { days: [6, 7], fromMinute: 0, toMinute: 90, timeZone: 'UTC' };
+    const policy = aPolicy({
+      select: { include: {}, exclude: [], share: 30 },
+      pace,
+      waves: [
+        aWaveRule({ name: 'canary', pace: { ...pace, from: 20, factor: 2, after: 50 }, windows: [] }),
+        aWaveRule({ windows: [night], notBefore: '2026-12-01T08:00' }),
+      ],
+    });
+    expect(policyLines(policy).slice(1)).toEqual([
+      '  share: 30% of the selected collectors',
+      '  pace: 200 an hour',
+      '  pace of canary: 20 an hour, ×2 after 50, up to 200',
+      '  windows of canary: any time',
+      '  windows of rest: Sat Sun 00:00–01:30 UTC',
+      '  start of rest: not before 2026-12-01 08:00 UTC',
+    ]);
+  });
 });

@@ -488,6 +488,7 @@ describe('a create that is refused because someone upgraded the collector by han
     });
     await job.run();
     expect(saves.slice(-2)).toEqual(['held', 'pending']);
+    expect(await job.parts.register.readAudit(5)).toMatchObject([{ event: 'rollout.held', by: 'daemon' }]);
   });
 
   it('fails the collector for good when it runs another build, and the target is on offer', async () => {

@@ -72,6 +72,14 @@ describe('the plan of a rollback', () => {
     ]);
   });
 
+  it('has the windows and the pace of the policy, without the ramp, and none of its first wave', () => {
+    const pace = { perHour: 200, from: 20, factor: 2, after: 50 };
+    const own = { pace: { ...pace, perHour: 30 }, windows: [], notBefore: '2026-12-01T08:00' };
+    const policy = rollbackPolicy(aPolicy({ pace, waves: [{ ...canary, ...own }, aWaveRule()] }));
+    expect(policy.pace).toEqual({ ...pace, from: 200 });
+    for (const wave of policy.waves) for (const key of Object.keys(own)) expect(wave).not.toHaveProperty(key);
+  });
+
   it('tries each build that it goes back to, when spreadBy names the build', () => {
     const perStratum = { ...canary, size: { kind: 'perStratum', count: 1 } } as const;
     const { upgrades, sizes } = frozen(forty, {

@@ -46,6 +46,14 @@ function at(of: RolloutView, api?: ApiBudgetStatus): number {
   return found.at;
 }
 
+it('follows the pace of a wave and its earliest start', () => {
+  const pace = { perHour: 20, from: 20, factor: 1, after: 1 };
+  const slow = at(view({ waves: [canary, early, { ...rest, rule: { pace } }] }));
+  expect((slow - at(view())) / hour).toBeGreaterThan(0.7);
+  const late = view({ waves: [canary, early, { ...rest, rule: { notBefore: '2026-03-09T00:00' } }] });
+  expect(at(late)).toBeGreaterThan(Date.parse('2026-03-09T00:00Z'));
+});
+
 describe('when each wave begins and ends', () => {
   const expected = (of: RolloutView) => expectedWavesOf(assess(of), now, anApiBudgetStatus());
 

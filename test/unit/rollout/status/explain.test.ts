@@ -109,6 +109,9 @@ describe('why a collector waits', () => {
   const windowed = opened({ policy: { windows } });
   const capped = opened({ domainsTaken: new Map([[0, 1]]) });
   const held = opened({ rollout: heldRollout });
+  const pace = { perHour: 2, from: 2, factor: 1, after: 1 };
+  const paced = opened({ policy: { pace }, pacedForMs: 30 * minute });
+  const itsPace = 'the pace, 2 an hour, is used up';
 
   it.each<[string, RolloutView, Upgrade, string, number | null]>([
     ['its wave, and when that may begin', soaks(), pending(), itsGate, now + 10 * minute],
@@ -118,6 +121,7 @@ describe('why a collector waits', () => {
     ['its own window', windowed, inTokyo, 'outside the window in Asia/Tokyo', now + 14 * 60 * minute],
     ['its cap', capped, pending({ lane: 2, domains: [0] }), itsCap, null],
     ['the slots when all are taken', opened({ slotsTaken: 10 }), pending(), 'all 10 slots are taken', null],
+    ['the pace when that is used up', paced, pending(), itsPace, now + 30 * minute],
     ['its turn when one is free', opened({ slotsTaken: 9 }), pending(), 'is next in line', null],
     ['the held build', opened({ buildHold }), pending(), 'build b is held: breaks logs', null],
     ['the instant of its retry', opened(), retrying(now + 1), 'will be retried: download failed', now + 1],

@@ -390,14 +390,15 @@ describe('a collector that is deferred again and again', () => {
 });
 
 describe('a turn', () => {
-  it('keeps its number of config changes until its create is answered', () => {
-    const figures = { turnChanges: 3 };
+  it('keeps its number of config changes and its share of the pace until its create is answered', () => {
+    const figures = { turnChanges: 3, turnPaceMs: 60_000 };
     const sent = { kind: 'createSent', at: t } as const;
     const inDoubt = afterFacts(aQueuedOne({}, figures), sent);
-    expect(inDoubt.tally.turnChanges).toBe(3);
+    expect(inDoubt.tally).toMatchObject(figures);
     expect(afterFacts(inDoubt, { kind: 'createNotSent', at: t }).tally.turnChanges).toBe(3);
     const created = { kind: 'created', at: t, taskId: '7' } as const;
-    expect(afterFacts(inDoubt, created)).not.toHaveProperty('tally.turnChanges');
+    for (const figure of Object.keys(figures))
+      expect(afterFacts(inDoubt, created)).not.toHaveProperty(`tally.${figure}`);
   });
 });
 
