@@ -109,7 +109,7 @@ export function closedText(closedBy: ClosedBy | null): string {
     case 'window':
       return 'outside the window';
     case 'notBefore':
-      return 'before notBefore of the wave';
+      return 'too early for this wave (notBefore)';
     case 'freeze':
       return closedBy.reason === '' ? 'frozen' : `frozen: ${closedBy.reason}`;
     default:
