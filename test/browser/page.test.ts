@@ -353,7 +353,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   it('does not offer to start a policy beside its running rollout, and says what to do', async () => {
     const { page, url, status } = await openRollout();
     await page.goto(`${url}/#/`);
-    const button = page.getByRole('button', { name: `${status.id} is still running` });
+    const button = page.getByRole('button', { name: 'start production' });
     await button.waitFor();
     expect(await button.isDisabled()).toBe(true);
     expect(await button.getAttribute('title')).toContain(`upwave abort ${status.id}`);

@@ -82,18 +82,19 @@ function ScanRow(scan: Policy) {
   );
 }
 
-/** Disabled while a rollout of the policy runs, because the daemon refuses a second one. */
+/** Disabled until the rollout of the policy is over, because the daemon refuses a second one. */
 function StartButton({ policy }: Pick<Policy, 'policy'>) {
   const active = rollouts.value.find((each) => each.policy === policy && each.endedAt === null);
-  if (active === undefined)
-    return (
-      <ActButton aria-label={`start ${policy}`} onClick={() => askStart(policy)}>
-        start …
-      </ActButton>
-    );
   return (
-    <ActButton disabled title={sentence(besideText(active.id))}>
-      {active.id} is still running
+    <ActButton
+      aria-label={`start ${policy}`}
+      disabled={active !== undefined}
+      title={
+        active === undefined ? undefined : sentence(`${active.id} is not over; ${besideText(active.id)}`)
+      }
+      onClick={() => askStart(policy)}
+    >
+      start …
     </ActButton>
   );
 }
