@@ -17,7 +17,16 @@ const linesOfCauseMax = { worst: 2, other: 1 } as const;
 export function causeLines(
   status: Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'sharedAttribute' | 'unweighedFields' | 'endedAt'>,
   fit: Fit,
-  { canBeAsked, causesMax }: { readonly canBeAsked: boolean; readonly causesMax: number },
+  {
+    canBeAsked,
+    hintsHold,
+    causesMax,
+  }: {
+    readonly canBeAsked: boolean;
+    /** False where another line has the command that holds the group. */
+    readonly hintsHold: boolean;
+    readonly causesMax: number;
+  },
 ): readonly string[] {
   const { id, causes, strata, sharedAttribute: shared } = status;
   const isCut = causesMax < causesShownMax;
@@ -38,7 +47,7 @@ export function causeLines(
       ]);
   return [
     ...(shared === null ? [] : fitLines('common', sharedPart, fit)),
-    ...(canBeAsked ? holdHint(status) : []).flatMap((hint) => fitLines('', [hint], fit)),
+    ...(hintsHold ? holdHint(status) : []).flatMap((hint) => fitLines('', [hint], fit)),
     ...lines,
     ...(isCut ? [] : unweighedLines(status, fit)),
     ...(canBeAsked ? fitLines('', list, fit) : []),

@@ -4,7 +4,8 @@ import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { etaText } from '../../rollout/messages/eta-texts.ts';
 import { starterText } from '../../rollout/messages/sentences.ts';
-import { commandFor, commandName, quoteArgument } from '../../rollout/status/command-for.ts';
+import { groupToHoldFirst } from '../../rollout/model/group-to-hold.ts';
+import { commandFor, commandName, holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showComing } from '../shell/show-instant.ts';
@@ -83,7 +84,8 @@ export function renderStatus(
     { causesMax, asideMax, wavesMin }: Detail,
     linesMax: number,
   ): readonly string[] | undefined => {
-    const causes = causeLines(status, fit, { canBeAsked, causesMax });
+    const hintsHold = canBeAsked && !isHoldDue(status);
+    const causes = causeLines(status, fit, { canBeAsked, hintsHold, causesMax });
     const aside = cutLines(asideLines(status, fit), asideMax, report);
     const fixed = [why, act, progress, causes, aside, end].reduce((sum, { length }) => sum + length, 0);
     const room = linesMax - fixed;
@@ -244,6 +246,11 @@ function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus):
   ];
 }
 
+/** The group that explains the failures is held before the rollout is resumed. */
+function isHoldDue(status: RolloutStatus): boolean {
+  return status.headline.kind === 'held' && groupToHoldFirst(status) !== undefined;
+}
+
 /** Verbs, the most likely first. */
 const firstVerbs: readonly RolloutVerb[] = ['approve', 'resume'];
 const firstWithoutPolicy: readonly RolloutVerb[] = ['abort'];
@@ -267,6 +274,10 @@ function verbParts(status: RolloutStatus): readonly Part[] {
   const command = isReleaseDue
     ? `upwave release ${quoteArgument(buildHold.build)}`
     : commandFor(status, first);
-  const asked: Part = status.headline.needsPerson ? { text: command, color: 'yellow' } : command;
-  return [asked, ...(others.length === 0 ? [] : [`| ${others.join(' | ')}`])];
+  const holdFirst = isHoldDue(status) ? holdCommandOf(status) : undefined;
+  const asked = [...(holdFirst === undefined ? [] : [`${holdFirst}, then`]), command];
+  return [
+    ...asked.map((text): Part => (status.headline.needsPerson ? { text, color: 'yellow' } : text)),
+    ...(others.length === 0 ? [] : [`| ${others.join(' | ')}`]),
+  ];
 }

@@ -1,7 +1,7 @@
 import { nearestNames } from '../../base/names.ts';
 import type { Explanation, PastUpgrade, SeenCollector } from '../../contract/admin/collector-explanation.ts';
 import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';
-import { type Attribute, attributesOf, hasAttributes } from '../../rollout/model/attributes.ts';
+import { type Attribute, areAmong, attributesOf, hasAttributes } from '../../rollout/model/attributes.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
@@ -237,7 +237,8 @@ async function explainFor(
       target: upgrade.identity.toBuild,
       stratum: view.groups.strata[upgrade.identity.stratum]?.label ?? null,
       attempts: attemptsOf(upgrade),
-      ...((await explainHold(parts, view.rollout, upgrade)) ?? explainUpgrade(view, upgrade, now)),
+      ...((await explainHold(parts, view.rollout, upgrade)) ??
+        explainUpgrade(view, upgrade, now, await findHeldGroup(parts, view.rollout, upgrade))),
     };
   }
   if (unreadableIn !== undefined && view !== undefined) {
@@ -288,6 +289,18 @@ async function findHold({ register }: Pick<ExplainParts, 'register'>, collector:
   if (own !== undefined) return own;
   const { groups } = await register.holds();
   return groups.find(({ attributes }) => hasAttributes(collector, attributes));
+}
+
+/** The held group that a planned collector belongs to. A rollback takes back held groups as well. */
+async function findHeldGroup(
+  { register, store, sharedAttributes }: ExplainParts,
+  rollout: Rollout,
+  { identity: { collectorId } }: Upgrade,
+) {
+  const { groups } = await register.holds();
+  if (groups.length === 0 || rollout.kind === 'rollback') return undefined;
+  const attributes = await sharedAttributes.ofCollector(store, rollout, collectorId);
+  return groups.find((group) => areAmong(attributes, group.attributes));
 }
 
 /** The explanation of a collector that a hold withdrew; undefined for any other collector. */

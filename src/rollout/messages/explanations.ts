@@ -1,12 +1,14 @@
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { SeenCollector } from '../../contract/admin/collector-explanation.ts';
+import type { GroupHold } from '../../contract/admin/holds.ts';
 import type { NoTarget } from '../model/left-out.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import type { SelectionRule } from '../planning/selector.ts';
 import { leftOutText, noTargetText } from './exclusions.ts';
 import { type StoppedRollout, stoppedText } from './scans.ts';
 import { makeText, stateText } from './sentences.ts';
+import { byText, heldName } from './stratum-reasons.ts';
 import { upgradeText } from './upgrade-reasons.ts';
 
 /** Why a collector is in no rollout of a policy. */
@@ -121,6 +123,11 @@ export function progressText(upgrade: Upgrade): string {
     default:
       return `${stateText(progress.state)}: ${upgradeText(upgrade)}`;
   }
+}
+
+/** A failed collector of a held group: nothing retries it until the group is released. */
+export function failedInGroupText(failure: string, { label, by, reason }: GroupHold): string {
+  return `${failure}; ${heldName(label)} is held ${byText({ by, words: reason })}`;
 }
 
 /** Why a queued upgrade keeps its slot, whatever prevents its next create. */

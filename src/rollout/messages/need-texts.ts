@@ -1,5 +1,6 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { groupToHoldFirst } from '../model/group-to-hold.ts';
 import { counted, sentence, stateText } from './sentences.ts';
 
 /** The headline in words. An ended rollback does not pose as an upgrade: it has rolled back all, or not all. */
@@ -74,9 +75,12 @@ function awaitedWave({ waves }: RolloutStatus) {
   return waves.find(({ state, waits }) => state === 'awaitingApproval' && waits !== null);
 }
 
-function waysOn({ verbs, buildHold }: RolloutStatus): string {
+function waysOn(status: RolloutStatus): string {
+  const { verbs, buildHold } = status;
+  const group = groupToHoldFirst(status);
   const resume = buildHold === null ? 'resume' : `release build ${buildHold.build} and resume`;
   const ways = [
+    ...(group === undefined ? [] : [`hold ${group}`]),
     ...(verbs.includes('resume') || buildHold !== null ? [resume] : []),
     ...(verbs.includes('abort') ? ['abort'] : []),
     ...(verbs.includes('rollback') ? ['roll back'] : []),

@@ -216,6 +216,11 @@ export function hasAttributes(collector: FleetCollector, attributes: readonly At
   return attributes.every(({ key, value }) => matchesValue(attributeOf(collector, key), value));
 }
 
+/** As `hasAttributes`, by attributes that were read before. */
+export function areAmong(own: readonly Attribute[], wanted: readonly Attribute[]): boolean {
+  return wanted.every(({ key, value }) => matchesValue(own.find((each) => each.key === key)?.value, value));
+}
+
 /** Collectors that belong to a held group. */
 export function membersOfGroups(
   collectors: readonly FleetCollector[],

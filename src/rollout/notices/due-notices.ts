@@ -1,10 +1,11 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { groupToHold } from '../model/group-to-hold.ts';
 import type { IncidentDetails, Notice, NoticeAction, NoticeFigures, OnceDetails } from '../model/notice.ts';
 import { endStates, isEnd, isFailed } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
-import { commandFor, groupToHold, quoteArgument } from '../status/command-for.ts';
+import { commandFor, quoteArgument } from '../status/command-for.ts';
 import { askedNow } from '../status/legal-verbs.ts';
 import type { RolloutVerb } from '../verbs/judge-verb.ts';
 

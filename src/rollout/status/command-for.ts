@@ -1,6 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
-import { formatAttributes } from '../model/attributes.ts';
+import { type GroupedFailures, groupToHold } from '../model/group-to-hold.ts';
 import type { AskedVerb, RolloutVerb } from '../verbs/judge-verb.ts';
 import { askedNow, type ShownRollout } from './legal-verbs.ts';
 
@@ -37,24 +36,6 @@ function optionsOf(asked: AskedVerb): readonly string[] {
   if ('hold' in asked) return ['--hold', String(asked.hold)];
   if ('failed' in asked) return ['--failed', String(asked.failed)];
   return 'now' in asked && asked.now ? ['--now'] : [];
-}
-
-/** The part of a status that says which group of collectors may be held. */
-interface GroupedFailures {
-  readonly sharedAttribute: SharedAttribute | null;
-  readonly strata: { readonly held: ReadonlyArray<{ readonly label: string }> };
-  readonly endedAt: number | null;
-}
-
-/** The group of collectors that explains the failures; undefined if it is held already, or the rollout has ended. */
-export function groupToHold({
-  sharedAttribute: shared,
-  strata,
-  endedAt,
-}: GroupedFailures): string | undefined {
-  if (shared === null || endedAt !== null) return undefined;
-  const name = formatAttributes(shared.attributes);
-  return strata.held.some(({ label }) => label === name) ? undefined : name;
 }
 
 /** The command that holds only the group of collectors that explains the failures. */

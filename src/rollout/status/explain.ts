@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
+import type { GroupHold } from '../../contract/admin/holds.ts';
 import { freeSlots, makeLaneRule, slotBlocker } from '../decision/admission.ts';
 import { assess, hasBegun } from '../decision/assess.ts';
 import { type Blocker, stateBlocker, storeBlockers } from '../decision/blocker.ts';
@@ -9,13 +10,14 @@ import { paceOf } from '../decision/pace.ts';
 import { awaitsDeferredAlone, deferredBlocker, waveWaits } from '../decision/wave-blockers.ts';
 import { blockerText } from '../messages/blockers.ts';
 import {
+  failedInGroupText,
   progressText,
   unseenTaskText,
   waitingRetryText,
   withdrawnByHoldText,
 } from '../messages/explanations.ts';
 import type { RolloutView } from '../model/rollout.ts';
-import { dueAtOf, mayRunUnseen, type Upgrade } from '../model/upgrade.ts';
+import { dueAtOf, isFailed, mayRunUnseen, type Upgrade } from '../model/upgrade.ts';
 
 /** The situation of a collector, and until when it lasts, if known. */
 export interface UpgradeExplanation {
@@ -23,8 +25,31 @@ export interface UpgradeExplanation {
   readonly until: EpochMs | null;
 }
 
-/** Explains the state of one collector and when it changes, from the rules that the daemon itself follows (DESIGN §3). */
-export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs): UpgradeExplanation {
+/**
+ * Explains the state of one collector and when it changes, from the rules that the daemon itself follows (DESIGN §3).
+ * @param group the held group that it belongs to
+ */
+export function explainUpgrade(
+  rolloutView: RolloutView,
+  upgrade: Upgrade,
+  now: EpochMs,
+  group?: GroupHold,
+): UpgradeExplanation {
+  const view = group === undefined ? rolloutView : withGroup(rolloutView, upgrade, group);
+  const explanation = explainProgress(view, upgrade, now);
+  if (group === undefined || !isFailed(upgrade.progress.state)) return explanation;
+  return { ...explanation, reason: failedInGroupText(explanation.reason, group) };
+}
+
+/** A hold of a group counts as soon as it is stored. The rollout moves the collectors at its next pass. */
+function withGroup(view: RolloutView, { identity: { stratum } }: Upgrade, group: GroupHold): RolloutView {
+  const { rollout } = view;
+  const { label, by, at, reason: words } = group;
+  const held = [{ stratum, label, by, at, reason: { kind: 'asked', by, words } } as const];
+  return { ...view, rollout: { ...rollout, strata: { ...rollout.strata, held } } };
+}
+
+function explainProgress(view: RolloutView, upgrade: Upgrade, now: EpochMs): UpgradeExplanation {
   const { progress } = upgrade;
   switch (progress.state) {
     case 'pending':

@@ -3,13 +3,14 @@ import type { Cause, CauseGroup, SharedAttribute } from '../../../contract/admin
 import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeText, unweighedText } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
+import { groupToHoldFirst } from '../../../rollout/model/group-to-hold.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
 import { Badge } from '../parts/tones.tsx';
 import { askHold } from '../verbs/held.tsx';
-import { askVerb, explainsMost } from '../verbs/verb-dialogs.tsx';
+import { askVerb } from '../verbs/verb-dialogs.tsx';
 
 const titles: Readonly<Record<CauseGroup['of'], string>> = {
   failed: 'Failed',
@@ -86,7 +87,7 @@ function HoldGroup({ rollout, shared }: { readonly rollout: Rollout; readonly sh
     <>
       {' '}
       <ActButton
-        class={explainsMost(rollout) ? 'primary' : undefined}
+        class={groupToHoldFirst(rollout) !== undefined ? 'primary' : undefined}
         onClick={() => askHold(name, `the ${counted(count, 'collector')} with ${name}`)}
       >
         hold these {showCount(count)}

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { consequenceText } from '../../../rollout/messages/consequences.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
-import { holdCommandOf } from '../../../rollout/status/command-for.ts';
+import { groupToHoldFirst } from '../../../rollout/model/group-to-hold.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon, type Rollout, type Verb, type Wave } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
@@ -38,14 +38,7 @@ export function VerbButtons({ rollout }: { readonly rollout: Rollout }) {
 export function dueVerb(rollout: Rollout): Verb | undefined {
   if (!rollout.headline.needsPerson) return undefined;
   if (rollout.verbs.includes('approve')) return 'approve';
-  return rollout.verbs.includes('resume') && !explainsMost(rollout) ? 'resume' : undefined;
-}
-
-/** Whether one group of collectors, which is not held yet, explains more than half of the failures. */
-export function explainsMost(rollout: Rollout): boolean {
-  const { sharedAttribute: shared } = rollout;
-  if (shared === null || shared.cause !== undefined) return false;
-  return holdCommandOf(rollout) !== undefined && shared.failed > shared.elsewhere.failed;
+  return rollout.verbs.includes('resume') && groupToHoldFirst(rollout) === undefined ? 'resume' : undefined;
 }
 
 export function labelOf(verb: Verb, rollout: Rollout): string {

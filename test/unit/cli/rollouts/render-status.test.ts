@@ -494,6 +494,20 @@ common  22 of 23 failures have osName=Windows* (22 of 66 there, 1 of 46
 failed  `);
   });
 
+  const heldByFailures = { ...held, headline: { kind: 'held', needsPerson: true } } as const;
+
+  it('begins at a hold with the group that explains most failures, before the rollout continues', () => {
+    const given = { sharedAttribute: shared, causes: [{ of: 'failed', ...failing }] } as const;
+    const lines = shown({ ...heldByFailures, ...given });
+    expect(under('do', lines)).toEqual([
+      "upwave hold 'osName=Windows*', then   upwave resume production --hold 17   | abort",
+    ]);
+    expect(lines.join()).not.toContain('hold them alone');
+    const others = { ...failing, of: 'retrying', total: 30 } as const;
+    const fewer = shown({ ...heldByFailures, ...given, causes: [...given.causes, others] });
+    expect(under('do', fewer)).toEqual(['upwave resume production --hold 17   | abort']);
+  });
+
   it('shows how to hold only the collectors with the shared attribute', () => {
     expect(linesOf(worst).join('\n')).toContain("hold them alone: upwave hold 'osName=Windows*'");
     const heldStrata = strataHolding(aHeldStratum({ label: 'osName=Windows*' }));

@@ -231,6 +231,32 @@ describe('a collector that was withdrawn because a person held it', () => {
   });
 });
 
+describe('a collector of a group that was held just now', () => {
+  const group = {
+    ...{ label: 'osName=Linux', attributes: [{ key: 'osName', value: 'Linux' }] },
+    ...{ by: 'ann', reason: 'broken disk', at: t },
+  };
+  const explained = async (...[upgrade]: readonly Upgrade[]) => {
+    house = await aHouse({ rollout: null });
+    if (upgrade !== undefined) await keep({}, upgrade);
+    const ofCollector = () => Promise.resolve(group.attributes);
+    Object.assign(house.parts.sharedAttributes, { ofCollector });
+    await house.register.holdGroup(group);
+    const result = await explain('svr-12');
+    return result.kind === 'explained' ? result.explanations[0]?.reason : undefined;
+  };
+
+  it('is explained by the hold, before the rollout has moved it', async () => {
+    expect(await explained(anUpgrade({ state: 'pending' }, identity))).toBe(
+      'group osName=Linux is held: by ann: broken disk',
+    );
+    expect(await explained(anUpgrade({ ...over('failed'), reason: because('disk full') }, identity))).toBe(
+      'failed: disk full; group osName=Linux is held by ann: broken disk',
+    );
+    expect(await explained(anUpgrade({ ...over('succeeded') }, identity))).not.toContain('ann');
+  });
+});
+
 describe('a name that no collector has', () => {
   it('is answered with similar names, from the plans or from the inventory', async () => {
     const nearest = ['svr-21', 'svr-22', 'svr-23'];

@@ -141,7 +141,7 @@ describe('the lines of the causes', () => {
         endedAt: null,
       },
       plainFit,
-      { canBeAsked: true, causesMax: 3 },
+      { canBeAsked: true, hintsHold: true, causesMax: 3 },
     );
 
   it('show counts, reasons, strata and names, and the number of others', () => {
