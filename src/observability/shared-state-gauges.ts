@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { sumOf } from '../base/grouping.ts';
 import { toPrintable } from '../base/safe-text.ts';
 import type { DurationMs } from '../base/time.ts';
 import type { RolloutStatus } from '../contract/admin/rollout-status.ts';
@@ -118,6 +119,9 @@ function makeActiveGauges(gauge: MakeGauge): (status: RolloutStatus, origin: Rol
   const strataHeld = gauge('strata_held', 'Strata which are held until an operator releases them.', [
     'policy',
   ]);
+  const heldCollectors = gauge('held_collectors', 'Collectors of held strata, which wait for a release.', [
+    'policy',
+  ]);
   const buildHeld = gauge('build_held', '1 while the target build is held, else 0.', ['policy']);
   const windowOpen = gauge(
     'window_open',
@@ -135,6 +139,10 @@ function makeActiveGauges(gauge: MakeGauge): (status: RolloutStatus, origin: Rol
     concurrency.set({ policy }, status.concurrency);
     for (const { kind } of status.blockers) blocked.set({ policy, kind }, 1);
     strataHeld.set({ policy }, status.strata.held.length);
+    heldCollectors.set(
+      { policy },
+      sumOf(status.strata.held, ({ waiting }) => waiting),
+    );
     buildHeld.set({ policy }, origin.buildHold === null ? 0 : 1);
     windowOpen.set({ policy }, (status.window?.isOpen ?? true) ? 1 : 0);
     const changesAt = status.window?.until ?? null;

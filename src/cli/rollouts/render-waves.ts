@@ -3,6 +3,7 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
+import { soakedText } from '../../rollout/messages/blockers.ts';
 import { judgedText, waveStageText } from '../../rollout/messages/sentences.ts';
 import { holdsSlot, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
@@ -88,7 +89,8 @@ function failedAside({ strata, lostWeight }: RolloutStatus, wave: WaveStatus): n
 
 function endParts({ state, passedAt, soakEndsAt }: WaveStatus, now: EpochMs): readonly Part[] {
   if (state === 'passed') return passedAt === null ? [] : [showMinute(passedAt, now)];
-  return state === 'soaking' && soakEndsAt !== null ? [`until ${showMinute(soakEndsAt, now)}`] : [];
+  if (state !== 'soaking' || soakEndsAt === null) return [];
+  return [soakEndsAt > now ? `until ${showMinute(soakEndsAt, now)}` : soakedText];
 }
 
 function gateParts({ state, gates }: WaveStatus): readonly Part[] {

@@ -81,13 +81,18 @@ export function makeSharedAttributes() {
       if (causes.length === 0) return undefined;
       const { id, plan } = view.rollout;
       const step = (count: number) => Math.floor(Math.log(count) / Math.log(moreEnded));
+      const isHeld = view.rollout.state === 'held';
       const mark = JSON.stringify([
         plan.groupsRev,
+        isHeld,
         causes.map(({ of, text, collectorIds }) => [of, text, step(collectorIds.length)]),
       ]);
       const ended = countUpgradesIn(view, (state) => isFailed(state) || state === 'succeeded');
       return ofCausesKept(id, { mark, ended }, async () =>
-        sharedByOneCause(await tableOf(store, view.rollout), await store.listOutcomes(id), causes),
+        sharedByOneCause(await tableOf(store, view.rollout), await store.listOutcomes(id), {
+          causes,
+          isHeld,
+        }),
       );
     },
     /** The attributes of one collector when its plan was frozen; empty where they are unreadable. */
@@ -115,13 +120,17 @@ export function makeSharedAttributes() {
 function sharedByOneCause(
   table: AttributeTable | undefined,
   { failed, succeeded }: Awaited<ReturnType<AttributeStore['listOutcomes']>>,
-  causes: readonly CauseMembers[],
+  { causes, isHeld }: { readonly causes: readonly CauseMembers[]; readonly isHeld: boolean },
 ): SharedAttribute | undefined {
   if (table === undefined) return undefined;
   for (const { of, text, collectorIds } of causes) {
     const ofCause = new Set(collectorIds);
     const others = new Set([...succeeded, ...failed].filter((id) => !ofCause.has(id)));
-    const found = findSharedAttribute(table, { failed: ofCause, succeeded: others }, causes.length + 1);
+    const found = findSharedAttribute(
+      table,
+      { failed: ofCause, succeeded: others },
+      { of: causes.length + 1, isHeld },
+    );
     if (found !== undefined) return { ...found, cause: { of, text } };
   }
   return undefined;

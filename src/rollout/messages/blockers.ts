@@ -84,6 +84,9 @@ export function showBlocker(blocker: Blocker): ShownBlocker {
   return { kind: blocker.kind, reason: blockerText(blocker), until: blocker.until };
 }
 
+/** A wave whose soak has lasted long enough; its blocker names what is missing. */
+export const soakedText = 'soaked, last check';
+
 /** What a wave that has not started waits for: `gate of canary, approval`. */
 export function waveWaitsText({ gateOf, approval }: WaveWaits): string {
   return [...(gateOf === null ? [] : [`gate of ${gateOf}`]), ...(approval ? ['approval'] : [])].join(', ');

@@ -7,6 +7,8 @@ import { type AttributeTable, membersWith, type Outcomes, type Tally } from '../
 const failuresMin = 3;
 // Probability of a false positive over a whole rollout, divided among all descriptions and all times they are tested.
 const chanceMax = 0.01;
+// While a rollout is held, its failures are tested once, and an operator who looks at them judges the answer.
+const chanceHeldMax = 0.05;
 // Pairs are formed from the best single attributes. This many fit in one bit mask.
 const pairedMax = 30;
 
@@ -35,18 +37,19 @@ interface Single extends Description {
 /**
  * Finds what failed collectors have in common: an attribute, a common prefix of its values, or a pair of attributes.
  * Collectors that match it fail significantly more often than the others.
- * @param searches how many searches this is one of; more of them find more by chance
+ * @param search `of`: how many searches this is one of; more of them find more by chance. `isHeld`: nothing starts meanwhile, so
+ *   that the test is not repeated at each failure
  * @returns undefined if no attribute explains the failures better than chance
  */
 export function findSharedAttribute(
   table: AttributeTable,
   outcomes: Outcomes,
-  searches = 1,
+  search: { readonly of: number; readonly isHeld: boolean } = { of: 1, isHeld: false },
 ): SharedAttribute | undefined {
   const sample = sampleOf(table, outcomes);
   const { rows, failures } = sample;
   const all = { failed: failures.reduce((sum, failed) => sum + failed, 0), tried: rows.length };
-  const found = describeFailures(sample, all, chanceMax / searches);
+  const found = describeFailures(sample, all, chanceOf(all, search.isHeld) / search.of);
   if (found === undefined) return undefined;
   const { attributes, failed, tried } = found;
   const elsewhere = { failed: all.failed - failed, tried: all.tried - tried };
@@ -68,17 +71,21 @@ function sampleOf({ ids, columns }: AttributeTable, { failed, succeeded }: Outco
   return { columns, rows: rows.subarray(0, size), failures: failures.subarray(0, size) };
 }
 
-function describeFailures(sample: Sample, all: Tally, chanceOfAll: number): Description | undefined {
+function chanceOf({ failed }: Tally, isHeld: boolean): number {
+  if (isHeld) return chanceHeldMax;
+  // The test is repeated at each failure, and consecutive tests are strongly correlated. Each doubling of failures gets
+  // its share of the chance, and each test a third of that share.
+  const doublings = Math.log2(failed);
+  return chanceMax / (3 * doublings * (doublings + 1));
+}
+
+function describeFailures(sample: Sample, all: Tally, chance: number): Description | undefined {
   if (all.failed < failuresMin || all.failed === all.tried) return undefined;
   const singles = sample.columns.flatMap((column, place) => describeValues(column, place, sample));
   const suspects = singles
     .filter(({ failed }) => failed >= failuresMin)
     .sort((a, b) => gainOf(b, all) - gainOf(a, all))
     .slice(0, pairedMax);
-  // The test is repeated at each failure, and consecutive tests are strongly correlated. Each doubling of failures gets
-  // its share of the chance, and each test a third of that share.
-  const doublings = Math.log2(all.failed);
-  const chance = chanceOfAll / (3 * doublings * (doublings + 1));
   const single = best(suspects, { all, chance: chance / singles.length });
   const pairs = pairsOf(suspects, sample).filter(({ failed }) => failed >= failuresMin);
   const pair = best(pairs, { all, chance: (chance * 2) / (singles.length * (singles.length - 1)) });

@@ -114,7 +114,7 @@ const rolloutCases: ReadonlyArray<readonly [string, ReadonlyArray<Partial<Rollou
   [
     'what is held, and a closed window',
     [{ strata, buildHold, window }],
-    { strata_held: 2, build_held: 1, window_open: 0 },
+    { strata_held: 2, held_collectors: 14, build_held: 1, window_open: 0 },
   ],
   ['a window that will close', [{ window: { ...window, isOpen: true, until: 5 } }], { window_open: 1 }],
   [

@@ -1,5 +1,6 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { gateChart } from '../../../rollout/charts/gate-chart.ts';
+import { soakedText } from '../../../rollout/messages/blockers.ts';
 import { judgedText, waveStageText } from '../../../rollout/messages/sentences.ts';
 import type { Course, Rollout, Wave } from '../parts/call.ts';
 import { Chart } from '../parts/chart.tsx';
@@ -86,7 +87,11 @@ function WaveNote({ wave, rollout }: { wave: Wave; rollout: Rollout }) {
   ].join(' · ');
   const main =
     state === 'soaking' && soakEndsAt !== null ? (
-      <TimeAfter words="soaks until " at={soakEndsAt} zone={zone} />
+      soakEndsAt <= Date.now() ? (
+        soakedText
+      ) : (
+        <TimeAfter words="soaks until " at={soakEndsAt} zone={zone} />
+      )
     ) : passedAt !== null ? (
       <TimeAfter words="passed " at={passedAt} zone={zone} />
     ) : waits === null || rollout.endedAt !== null ? null : (

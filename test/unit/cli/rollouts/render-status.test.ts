@@ -518,6 +518,15 @@ failed  `);
       expect(linesOf(given).join('\n')).not.toContain('hold them alone');
   });
 
+  it('shows no end of a soak that is in the past, while the last check is awaited', () => {
+    const soaked = (soakEndsAt: number) =>
+      shown({ waves: [aWaveStatus({ state: 'soaking', soakEndsAt })] }).find((line) =>
+        line.includes('soaking'),
+      );
+    expect(soaked(startedAt + hour)).toContain(`until ${minuteOf(startedAt + hour)}`);
+    expect(soaked(startedAt)).toContain('budget 0/0   soaked, last check');
+  });
+
   it('is red for failures, and yellow where a person is needed', () => {
     const paint = (format: unknown, text: string) => `<${String(format)}>${text}</>`;
     const text = renderStatus(busy, startedAt, { paint });

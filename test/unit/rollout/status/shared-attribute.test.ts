@@ -135,4 +135,25 @@ describe('the shared attribute of failed collectors', () => {
     }
     expect(accused / fleets).toBeLessThanOrEqual(0.01);
   });
+
+  it('is found among a few collectors while the rollout is held, and then in at most one of twenty by chance', () => {
+    const small = aTable(16, 3);
+    const four = small.ids.filter((id) => cellOf(small, 0, id) === 1);
+    const outcomes = (failed: readonly number[], ids = small.ids) => ({
+      failed: new Set(failed),
+      succeeded: new Set(ids.filter((id) => !failed.includes(id))),
+    });
+    const isHeld = { of: 1, isHeld: true };
+    expect(four.length).toBeGreaterThan(3);
+    expect(findSharedAttribute(small, outcomes(four), isHeld)).toMatchObject({ elsewhere: { failed: 0 } });
+    expect(findSharedAttribute(small, outcomes(four))).toBeUndefined();
+    const rollouts = 1_000;
+    let accused = 0;
+    for (let at = 0; at < rollouts; at += 1) {
+      const random = aTable(30, at);
+      const failed = random.ids.filter((id) => hashNumber(`held ${at} ${id}`) % 5 === 0);
+      if (findSharedAttribute(random, outcomes(failed, random.ids), isHeld) !== undefined) accused += 1;
+    }
+    expect(accused / rollouts).toBeLessThanOrEqual(0.05);
+  });
 });
