@@ -70,15 +70,20 @@ export async function rehearseCommand(
   const scene = { targetBuild, snapshot, beganAt, whatIf, requestsPerSecond, passPauseMs };
   const played = await play(scene, policy, planned, options);
   const { name, timeZone } = policy;
+  const verdicts = limits.map((limit) => ({
+    condition: limit.text,
+    isMet: isMet(limit, played.rehearsal, timeZone),
+  }));
   const result: ShownRehearsal = {
     ...{ policy: name, timeZone, targetBuild, whatIf, seedsAsked: options.seeds },
     ...played,
+    verdicts,
   };
   if (options.html !== undefined) await writeHtml(options.html, result);
-  const met = limits.filter((limit) => isMet(limit, result.rehearsal, policy.timeZone));
+  const met = verdicts.flatMap((each) => (each.isMet ? [each.condition] : []));
   if (options.json) printJson(output, jsonOf(result, met));
   else output.out.write(`${renderRehearsal(result)}\n`);
-  if (!options.json) for (const { text } of met) output.err.write(`failed: ${text}\n`);
+  if (!options.json) for (const condition of met) output.err.write(`failed: ${condition}\n`);
   return met.length > 0 ? exitCodes.finishedWithFailures : exitCodes.done;
 }
 
@@ -161,10 +166,10 @@ function readLimit(text: string): Limit {
 
 async function writeHtml(path: string, result: ShownRehearsal): Promise<void> {
   const text = writeReport(rehearsalDocument(result), 'html');
-  await writeLinesToFile(path, text.trimEnd().split('\n'));
+  await writeLinesToFile(path, text.trimEnd().split('\n'), 'all');
 }
 
-function jsonOf({ rehearsal, variants, ...heading }: ShownRehearsal, met: readonly Limit[]) {
+function jsonOf({ rehearsal, variants, ...heading }: ShownRehearsal, met: readonly string[]) {
   const { policy, targetBuild, whatIf, seedsAsked } = heading;
   const { typical: _picture, ...figures } = rehearsal;
   return {
@@ -174,6 +179,6 @@ function jsonOf({ rehearsal, variants, ...heading }: ShownRehearsal, met: readon
     variants: variants.map(({ name, rehearsal: { harmed, othersDone, tookMs } }) => ({
       ...{ name, harmed, othersDone, tookMs },
     })),
-    failed: met.map(({ text }) => text),
+    failed: met,
   };
 }

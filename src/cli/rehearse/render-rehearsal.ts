@@ -4,6 +4,7 @@ import {
   clockText,
   endText,
   figureRows,
+  noVariantText,
   type ShownRehearsal,
   seedsText,
   variantColumns,
@@ -40,8 +41,13 @@ export function renderRehearsal(result: ShownRehearsal): string {
         line('held stratum', `${label}, in ${Math.round((seeds / rehearsal.seeds) * 100)}% of the seeds`),
       ),
     ...figureRows(result).flatMap(([label, text]) => line(label, text)),
-    ...(result.variants.length === 0
-      ? []
-      : ['what would have caught it earlier:', renderTable(variantColumns, variantRows(result))]),
+    ...variantLines(result),
   ].join('\n');
+}
+
+function variantLines(result: ShownRehearsal): readonly string[] {
+  if (result.variants.length === 0) return [];
+  const rows = variantRows(result);
+  if (rows.length === 0) return fitLines('', [noVariantText], { width: usualWidth, labelColumns: 0 });
+  return ['what would have caught it earlier:', renderTable(variantColumns, rows)];
 }

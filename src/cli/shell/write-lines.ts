@@ -9,15 +9,16 @@ import { type CommandFailure, UsageFailure } from './command.ts';
 export type Lines = Iterable<string> | AsyncIterable<string>;
 
 /**
- * Writes a file that only its owner may read. It gets its name only when it is complete.
+ * Writes a file. It gets its name only when it is complete.
+ * @param reader `owner`: nobody else may read it; `all`: whoever the umask allows, as with a redirected output
  * @throws CommandFailure when the file cannot be written
  */
-export async function writeLinesToFile(path: string, lines: Lines): Promise<void> {
+export async function writeLinesToFile(path: string, lines: Lines, reader: 'owner' | 'all'): Promise<void> {
   try {
     if (await isDevice(path)) return await pipeline(Readable.from(withEnds(lines)), createWriteStream(path));
     // The temporary name is random: an existing file or link would have the mode and target of somebody else.
     const unfinished = `${path}.${randomBytes(8).toString('hex')}.part`;
-    const file = await open(unfinished, 'wx', 0o600);
+    const file = await open(unfinished, 'wx', reader === 'owner' ? 0o600 : 0o666);
     try {
       // Flushed before the rename: after a power cut, the name must not exist without its content.
       await pipeline(Readable.from(withEnds(lines)), file.createWriteStream({ flush: true }));

@@ -13,6 +13,7 @@ import { assumedText, notPlayedText } from './assumed-text.ts';
 import {
   endText,
   figureRows,
+  noVariantText,
   type ShownRehearsal,
   seedsText,
   variantColumns,
@@ -22,7 +23,7 @@ import {
 
 /** A rehearsal as a document, for an HTML page. */
 export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
-  const { policy, targetBuild, rehearsal, variants } = result;
+  const { policy, targetBuild, rehearsal } = result;
   const facts = [
     ['policy', policy],
     ['build', targetBuild],
@@ -37,6 +38,7 @@ export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
     title: `Rehearsal of ${policy}`,
     blocks: [
       tableBlock(['', ''], facts),
+      ...verdictBlocks(result),
       headingBlock('Waves'),
       ...typicalBlocks(result),
       tableBlock(
@@ -46,14 +48,24 @@ export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
       headingBlock('How it ends'),
       ...rehearsal.ends.map((end) => textBlock(endText(end, result))),
       ...heldBlocks(result),
-      ...(variants.length === 0
-        ? []
-        : [
-            headingBlock('What would have caught it earlier'),
-            tableBlock(variantColumns, variantRows(result)),
-          ]),
+      ...variantBlocks(result),
     ],
   };
+}
+
+function verdictBlocks({ verdicts }: ShownRehearsal): readonly Block[] {
+  if (verdicts.length === 0) return [];
+  const rows = verdicts.map(({ condition, isMet }) => [condition, isMet ? 'met: failed' : 'not met: passed']);
+  return [headingBlock('Verdict'), tableBlock(['fails if', ''], rows)];
+}
+
+function variantBlocks(result: ShownRehearsal): readonly Block[] {
+  if (result.variants.length === 0) return [];
+  const rows = variantRows(result);
+  return [
+    headingBlock('What would have caught it earlier'),
+    rows.length === 0 ? textBlock(noVariantText) : tableBlock(variantColumns, rows),
+  ];
 }
 
 function heldBlocks({ rehearsal: { heldStrata, seeds } }: ShownRehearsal): readonly Block[] {

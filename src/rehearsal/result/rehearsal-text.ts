@@ -22,6 +22,8 @@ export interface ShownRehearsal {
   readonly rehearsal: Rehearsal;
   /** The unchanged policy first, all with the same seeds; empty when no collector was harmed. */
   readonly variants: readonly RehearsedVariant[];
+  /** The conditions of `--fail-if`, and whether each of them is met. */
+  readonly verdicts: ReadonlyArray<{ readonly condition: string; readonly isMet: boolean }>;
 }
 
 /** `median 12, p95 30, worst 41`. */
@@ -66,16 +68,20 @@ export function endText({ state, reason, seeds }: RehearsedEnd, result: ShownReh
 
 export function figureRows(result: ShownRehearsal): ReadonlyArray<readonly [string, string]> {
   const { rehearsal } = result;
-  const percent = (value: number) => `${value}%`;
   return [
     ['harmed', harmedText(rehearsal)],
-    ['others done', rangeText(rehearsal.othersDone, percent)],
+    ['others done', sharesText(rehearsal.othersDone)],
     ['others failed', rangeText(rehearsal.othersFailed)],
     ...(rehearsal.rolledBack.worst === 0 ? [] : [['rolled back', rangeText(rehearsal.rolledBack)] as const]),
     ['took', rangeText(rehearsal.tookMs, formatDuration)],
     ['end', rangeText(rehearsal.tookMs, (ms) => clockText(rehearsal.beganAt + ms, result))],
     ['requests', rangeText(rehearsal.requests)],
   ];
+}
+
+/** Unlike the other figures, it is better when it is higher. */
+function sharesText({ median, p95, worst }: Range): string {
+  return `median ${median}%, at least ${p95}% in 95 of 100 seeds, worst ${worst}%`;
 }
 
 function harmedText({ harmed, broken }: Rehearsal): string {
@@ -85,14 +91,15 @@ function harmedText({ harmed, broken }: Rehearsal): string {
 
 export const variantColumns = ['policy', 'harmed', 'p95', 'others done', 'took'] as const;
 
-/** The unchanged policy, then the others by the number of harmed collectors. */
+/** The unchanged policy, then the variants that harm fewer collectors, the best first; empty if no variant does. */
 export function variantRows({
   variants: [asItIs, ...others],
 }: ShownRehearsal): ReadonlyArray<readonly string[]> {
   if (asItIs === undefined) return [];
-  const byHarm = others.toSorted(
-    ({ rehearsal: a }, { rehearsal: b }) =>
-      a.harmed.median - b.harmed.median || a.harmed.p95 - b.harmed.p95 || a.tookMs.median - b.tookMs.median,
+  const better = others.filter(({ rehearsal }) => compareHarm(rehearsal, asItIs.rehearsal) < 0);
+  if (better.length === 0) return [];
+  const byHarm = better.toSorted(
+    ({ rehearsal: a }, { rehearsal: b }) => compareHarm(a, b) || a.tookMs.median - b.tookMs.median,
   );
   return [asItIs, ...byHarm].map(({ name, rehearsal: { harmed, othersDone, tookMs } }) => [
     name,
@@ -102,6 +109,14 @@ export function variantRows({
     formatDuration(tookMs.median),
   ]);
 }
+
+function compareHarm({ harmed: a }: Rehearsal, { harmed: b }: Rehearsal): number {
+  return a.median - b.median || a.p95 - b.p95;
+}
+
+/** Said where variants were played, and none of them harms fewer collectors. */
+export const noVariantText =
+  'No variant that was played would have caught it earlier: another spread, fewer upgrades at a time, isolation, longer soaks, smaller waves, no failure allowed.';
 
 function percentText(seeds: number, { rehearsal }: ShownRehearsal): string {
   return `${Math.round((seeds / rehearsal.seeds) * 1_000) / 10}%`;

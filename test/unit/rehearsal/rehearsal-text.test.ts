@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { renderRehearsal } from '../../../src/cli/rehearse/render-rehearsal.ts';
 import type { SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
 import { assumedText, tooQuickText } from '../../../src/rehearsal/result/assumed-text.ts';
 import { summarizeSeeds } from '../../../src/rehearsal/result/rehearsal.ts';
@@ -27,7 +28,7 @@ const rehearsed = (changes: Partial<SeedResult> = {}) => summarizeSeeds([aSeedRe
 
 function aShown(changes: Partial<ShownRehearsal>): ShownRehearsal {
   const of = { policy: 'production', timeZone: 'UTC', targetBuild: '19.540-2', whatIf: calm, seedsAsked: 1 };
-  return { ...of, rehearsal: rehearsed(), variants: [], ...changes };
+  return { ...of, rehearsal: rehearsed(), variants: [], verdicts: [], ...changes };
 }
 
 describe('a policy for a service at a higher speed', () => {
@@ -92,20 +93,31 @@ describe('the words of a rehearsal', () => {
     });
   });
 
-  it('show the policy as it is, then the variants that harm the fewest', () => {
+  it('show the policy as it is, then the variants that harm fewer, and say if there are none', () => {
     const variants = [
       { name: 'as it is', rehearsal: rehearsed({ harmed: 5 }) },
       { name: 'slow', rehearsal: rehearsed({ harmed: 2, tookMs: 3 * hour }) },
       { name: 'worse', rehearsal: rehearsed({ harmed: 9 }) },
       { name: 'quick', rehearsal: rehearsed({ harmed: 2 }) },
     ];
-    expect(variantRows(aShown({ variants })).map(([name]) => name)).toEqual([
-      'as it is',
-      'quick',
-      'slow',
-      'worse',
-    ]);
+    expect(variantRows(aShown({ variants })).map(([name]) => name)).toEqual(['as it is', 'quick', 'slow']);
+    const worse = aShown({
+      variants: variants.filter(({ name }) => name === 'as it is' || name === 'worse'),
+    });
+    expect(variantRows(worse)).toEqual([]);
+    expect(writeReport(rehearsalDocument(worse), 'md')).toContain('No variant that was played would have');
+    expect(renderRehearsal(worse)).toContain('No variant that was played would have');
   });
+});
+
+it('the page of a rehearsal carries the verdict of each condition', () => {
+  const verdicts = [
+    { condition: 'harmed.p95 > 5', isMet: true },
+    { condition: 'held > 10', isMet: false },
+  ];
+  const page = writeReport(rehearsalDocument(aShown({ verdicts })), 'md');
+  expect(page).toMatch(/harmed\.p95 .*5 *\| *met: failed/);
+  expect(page).toMatch(/held .*10 *\| *not met: passed/);
 });
 
 describe('the picture of a rehearsal', () => {

@@ -42,11 +42,17 @@ describe('lines in a file', () => {
     const [out, victim] = [join(folder, 'out'), join(folder, 'victim')];
     await writeFile(victim, 'precious', { mode: 0o644 });
     await symlink(victim, `${out}.part`);
-    await writeLinesToFile(out, lines(2));
+    await writeLinesToFile(out, lines(2), 'owner');
     expect(await readFile(victim, 'utf8')).toBe('precious');
     expect((await lstat(out)).isFile()).toBe(true);
     expect(await modeOf(out)).toBe('600');
     expect(await readFile(out, 'utf8')).toBe('line 0\nline 1\n');
+  });
+
+  it('may be read by those whom the umask allows, where they are meant for others', async () => {
+    const out = join(aFolder(), 'out');
+    await writeLinesToFile(out, lines(1), 'all');
+    expect(await modeOf(out)).toBe((0o666 & ~process.umask()).toString(8));
   });
 
   it('are private even after an interrupted run, or in place of a file that everybody may read', async () => {
@@ -56,7 +62,7 @@ describe('lines in a file', () => {
       await writeFile(name, 'left over');
       await chmod(name, 0o666);
     }
-    await writeLinesToFile(out, lines(1));
+    await writeLinesToFile(out, lines(1), 'owner');
     expect(await modeOf(out)).toBe('600');
   });
 
@@ -66,7 +72,7 @@ describe('lines in a file', () => {
       const folder = aFolder();
       const pipe = join(folder, 'pipe');
       execFileSync(mkfifo, [pipe]);
-      const [text] = await Promise.all([readFile(pipe, 'utf8'), writeLinesToFile(pipe, lines(2))]);
+      const [text] = await Promise.all([readFile(pipe, 'utf8'), writeLinesToFile(pipe, lines(2), 'owner')]);
       expect(text).toBe('line 0\nline 1\n');
       expect((await lstat(pipe)).isFIFO()).toBe(true);
       expect(await readdir(folder)).toEqual(['pipe']);
@@ -79,8 +85,10 @@ describe('lines in a file', () => {
       yield 'line';
       throw new Error('no more');
     }
-    await expect(writeLinesToFile(join(folder, 'out'), broken())).rejects.toThrow('no more');
+    await expect(writeLinesToFile(join(folder, 'out'), broken(), 'owner')).rejects.toThrow('no more');
     expect(await readdir(folder)).toEqual([]);
-    await expect(writeLinesToFile(join(folder, 'no', 'out'), lines(1))).rejects.toThrow(CommandFailure);
+    await expect(writeLinesToFile(join(folder, 'no', 'out'), lines(1), 'owner')).rejects.toThrow(
+      CommandFailure,
+    );
   });
 });
