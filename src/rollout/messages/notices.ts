@@ -35,7 +35,6 @@ export function noticeText(notice: Notice): NoticeText {
     notice.phase === 'over'
       ? { title: `${overText(notice.details)}${endingText(notice)}`, cause: overCauseText(notice) }
       : titleAndCause(notice);
-  const shared = figures?.shared === undefined ? '' : sharedAttributeText(figures.shared);
   const others = figures?.otherFailures ?? 0;
   return {
     tone: toneOf(notice),
@@ -44,8 +43,7 @@ export function noticeText(notice: Notice): NoticeText {
     numbers: figures === null ? '' : numbersText(figures),
     figures: figures === null ? null : figureTexts(figures),
     causes: [
-      // The reason of a hold may name the shared attribute already.
-      ...(shared === '' || cause.includes(shared) ? [] : [shared]),
+      ...(figures?.shared === undefined ? [] : [sharedAttributeText(figures.shared)]),
       ...(figures?.causes.map(({ text, count }) => `${count} failed: ${text}`) ?? []),
       ...(others > 0 ? [`… ${others} more failed`] : []),
     ],

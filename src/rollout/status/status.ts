@@ -90,14 +90,21 @@ export function describeRollout(
   return { ...status, verbs: legalVerbs(view, status) };
 }
 
-/** Its reason. Upgrades that ran when it was held may have failed since, so a breach shows the current failures. */
+/**
+ * Its reason. Upgrades that ran when it was held may have failed since, so a breach shows the current failures. What they share is a
+ * field of its own.
+ */
 function reasonNow(view: AssessedView): RolloutReason {
   const { reason, state } = view.rollout;
   if (state !== 'held' || reason.kind !== 'failures') return reason;
-  const wave = view.assessed.find((each) => each.wave.name === reason.failures.wave);
-  if (wave === undefined || !wave.assessment.breached) return reason;
-  const shared = view.sharedAttribute === undefined ? {} : { shared: view.sharedAttribute };
-  return { ...reason, failures: failuresOf(view, wave), ...shared };
+  const { kind, failures, shared } = reason;
+  const wave = view.assessed.find((each) => each.wave.name === failures.wave);
+  const isBreached = wave?.assessment.breached ?? false;
+  return {
+    kind,
+    failures: wave !== undefined && isBreached ? failuresOf(view, wave) : failures,
+    ...(shared !== undefined && view.sharedAttribute === undefined && { shared }),
+  };
 }
 
 /** @param of by wave: the number of strata with members, and when it is expected */

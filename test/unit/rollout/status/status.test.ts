@@ -93,12 +93,21 @@ describe('the status of a rollout', () => {
       lost: 0,
       lostWeight: 3,
     };
-    const rollout = { state: 'held', reason: { kind: 'failures', failures } } as const;
-    const reasonWith = (failed: number) =>
-      status(view({ rollout, waves: [{ ...canary, counts: { succeeded: 10, failed } }, early, rest] }))
-        .reason;
-    expect(reasonWith(8)).toBe('wave canary: 8 failures, 1 allowed');
-    expect(reasonWith(1)).toBe('wave canary: 2 failures, 1 allowed');
+    const shared = {
+      attributes: [{ key: 'osName', value: 'Windows*' }],
+      ...{ failed: 2, tried: 2, elsewhere: { failed: 0, tried: 9 }, share: 0.1 },
+    };
+    const rollout = { state: 'held', reason: { kind: 'failures', failures, shared } } as const;
+    const reasonWith = (failed: number, changes = {}) =>
+      status({
+        ...view({ rollout, waves: [{ ...canary, counts: { succeeded: 10, failed } }, early, rest] }),
+        ...changes,
+      }).reason;
+    expect(reasonWith(8)).toMatch(
+      /^wave canary: 8 failures, 1 allowed; all 2 failures have osName=Windows\* /,
+    );
+    // What is known now of what they share is a field of its own.
+    expect(reasonWith(1, { sharedAttribute: shared })).toBe('wave canary: 2 failures, 1 allowed');
   });
 
   it('shows when collectors have windows in their own time zones (P7)', () => {
