@@ -7,6 +7,8 @@ import { aService, useTarget } from './support/target.ts';
 
 const target = useTarget();
 const onlyRate = { limits: { requestsPerSecond: 4 } };
+/** As the reference service: timers and networks are late by some milliseconds. */
+const toleranceMs = 50;
 
 async function statuses(api: Api, count: number): Promise<number[]> {
   const seen: number[] = [];
@@ -23,8 +25,9 @@ itInProcess('§8 request rate: no second holds more than 4, wherever it begins',
   }
   for (const [index, at] of acceptedAt.entries()) {
     const fifth = acceptedAt[index + 4];
-    if (fifth !== undefined) expect(fifth - at).toBeGreaterThanOrEqual(1_000);
+    if (fifth !== undefined) expect(fifth - at).toBeGreaterThanOrEqual(1_000 - toleranceMs);
   }
+  expect(acceptedAt.length).toBeLessThanOrEqual(44);
   expect(acceptedAt.length).toBeGreaterThan(35);
 });
 

@@ -16,6 +16,7 @@ import { type Authentication, basicCredentials, sessionCookieName } from './auth
 import type { Deployments } from './deployments.ts';
 import { askedFault, faultHeader, faultNames, type HttpFaults, playFault } from './http-faults.ts';
 import { Latency } from './latency.ts';
+import { RateLimit } from './rate-limit.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
 export interface RequestChecksParts {
@@ -38,17 +39,13 @@ export interface RequestChecksParts {
 
 type Next = () => Promise<HttpAnswer>;
 
-// Timers and networks are sometimes some milliseconds late: if a client sends every 250 ms, the fifth request may come
-// slightly less than a second after the first. 4 requests in 992 ms are 4.03 a second.
-const rateToleranceMs = 8;
-
 /**
  * The checks of every request before its handler: deployment, sign-in, rate, concurrency, content type, faults, permission.
  */
 export class RequestChecks {
   readonly #parts: RequestChecksParts;
   readonly #arrivals = new SlidingWindow(1_000);
-  readonly #acceptedByUser = new Map<string, SlidingWindow>();
+  readonly #limitByUser = new Map<string, RateLimit>();
   readonly #openByKey = new Map<string, number>();
   readonly #latency: Latency;
 
@@ -107,12 +104,12 @@ export class RequestChecks {
 
   /** Limits the rate per user and the concurrency per key (collector-api.md §8). Refused requests do not count. */
   async #limited(key: AccessKey, request: HttpRequest, next: Next): Promise<HttpAnswer | CutOff> {
-    const { record, scenario, realClock, speed } = this.#parts;
-    const { requestsPerSecond, concurrentRequests } = scenario.limits;
+    const { record, scenario, realClock } = this.#parts;
+    const { concurrentRequests } = scenario.limits;
     const { accessId } = key;
-    const accepted = this.#acceptedOf(key);
+    const limit = this.#limitOf(key);
     const realNow = realClock.now();
-    if (requestsPerSecond !== null && accepted.count(realNow) >= requestsPerSecond * speed) {
+    if (!limit.allows(realNow)) {
       record.throttled.rate++;
       return this.#tooMany();
     }
@@ -121,7 +118,7 @@ export class RequestChecks {
       record.throttled.concurrency++;
       return this.#tooMany();
     }
-    accepted.add(realNow);
+    limit.add(realNow);
     this.#openByKey.set(accessId, open + 1);
     record.concurrentRequestsMax = Math.max(record.concurrentRequestsMax, open + 1);
     try {
@@ -131,13 +128,14 @@ export class RequestChecks {
     }
   }
 
-  #acceptedOf({ account, user }: AccessKey): SlidingWindow {
+  #limitOf({ account, user }: AccessKey): RateLimit {
+    const { scenario, speed } = this.#parts;
     const name = JSON.stringify([account, user]);
-    const known = this.#acceptedByUser.get(name);
+    const known = this.#limitByUser.get(name);
     if (known !== undefined) return known;
-    const accepted = new SlidingWindow(1_000 - rateToleranceMs);
-    this.#acceptedByUser.set(name, accepted);
-    return accepted;
+    const limit = new RateLimit((scenario.limits.requestsPerSecond ?? Number.POSITIVE_INFINITY) * speed);
+    this.#limitByUser.set(name, limit);
+    return limit;
   }
 
   async #served(request: HttpRequest, next: Next): Promise<HttpAnswer | CutOff> {
