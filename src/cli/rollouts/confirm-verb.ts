@@ -34,9 +34,11 @@ export async function confirmVerb(
 ): Promise<AskedVerb> {
   const asked = askedNow(status, verb);
   if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, verb));
-  // A script must be able to stop a rollout. At a terminal, the wrong one may be named.
-  const asks = verb === 'abort' ? consent.yes || consent.input.isTTY === true : verbTraits[verb].needsName;
-  if (asks) await showAndAsk(questionOf(status, asked, Date.now()), commandFor(status, verb), consent);
+  // An abort names nothing, and can't be undone.
+  const isAbort = verb === 'abort';
+  const command = `${commandFor(status, verb)}${isAbort ? ' --yes' : ''}`;
+  if (isAbort || verbTraits[verb].needsName)
+    await showAndAsk(questionOf(status, asked, Date.now()), command, consent);
   return asked;
 }
 

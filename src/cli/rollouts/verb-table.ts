@@ -9,7 +9,7 @@ export const verbDescriptions: Readonly<Record<RolloutVerb, string>> = {
     'approve the plan or the wave that waits; without --wave, --plan or --yes it shows what waits, and asks',
   skipSoak: 'end the soak of a wave; its other gates still count; without --wave or --yes it asks',
   abort:
-    'end the rollout: nothing more starts, running upgrades are watched to their end; at a terminal it asks, without --yes',
+    'end the rollout: nothing more starts, running upgrades are watched to their end; without --yes it asks',
   rollback:
     'show what goes back, ask, then end the rollout and take each upgraded collector back to the build it had: a canary first, within the limits and windows of the policy',
   retry: 'upgrade failed collectors again; without --failed or --yes it asks',

@@ -90,7 +90,7 @@ describe('a verb', () => {
     ['pause', { verb: 'pause' }],
     ['resume --hold 17', { verb: 'resume', hold: 17 }],
     ['skip-soak --wave canary', { verb: 'skipSoak', wave: 'canary' }],
-    ['abort', { verb: 'abort' }],
+    ['abort --yes', { verb: 'abort' }],
     ['rollback --yes --now', { verb: 'rollback', now: true, shown: { collectors: 40, leftBehind: 3 } }],
     ['retry --failed 0', { verb: 'retry', failed: 0 }],
     ['retry --failed 2 --class timedOut', { verb: 'retry', failed: 2, failureClass: 'timedOut' }],
@@ -192,7 +192,7 @@ describe('a verb', () => {
     },
   );
 
-  it('asks before an abort at a terminal, and lets a script abort without a question', async () => {
+  it('asks before an abort, and aborts nothing where nobody can answer', async () => {
     const { operations, upwave, url } = await setUp(aRolloutStatus());
     const [out, terminal] = [new PassThrough(), new PassThrough()];
     const input = Object.assign(new PassThrough(), { isTTY: true });
@@ -203,7 +203,11 @@ describe('a verb', () => {
     await expect(answered).rejects.toMatchObject({ exitCode: exitCodes.finishedWithFailures });
     expect(String(terminal.read())).toContain(`End ${running}? This can't be undone. [y/N] `);
     expect(operations.requests).toEqual([]);
-    expect((await upwave('abort')).code).toBe(exitCodes.done);
+    const { code, err } = await upwave('abort');
+    expect(code).toBe(exitCodes.heldOrNeedsAPerson);
+    expect(err).toContain('To confirm it, run: upwave abort production --yes');
+    expect(operations.requests).toEqual([]);
+    expect((await upwave('abort', '--yes')).code).toBe(exitCodes.done);
     expect(operations.requests).toMatchObject([{ verb: 'abort' }]);
   });
 

@@ -99,7 +99,7 @@ describe.concurrent('upwave run --once', () => {
         : { rollouts: [] };
       return rollouts.find(({ state }) => state === 'awaitingApproval')?.id;
     });
-    expect((await desk.call('abort', '--url', url)).code).toBe(0);
+    expect((await desk.call('abort', '--yes', '--url', url)).code).toBe(0);
 
     // The daemon itself would not start this build again.
     const { code, err, all } = await desk.run('run', '--once');
@@ -226,7 +226,7 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     expect(audit).toMatch(/ SIGHUP {2}config\.reloaded .*freezes none → 2020/);
     expect(audit).toMatch(/ rollout\.paused .*: lunch$/m);
 
-    expect((await upwave('abort')).code).toBe(0);
+    expect((await upwave('abort', '--yes')).code).toBe(0);
     const refused = await upwave(...resume);
     expect([refused.code, refused.err]).toEqual([
       3,
