@@ -1,6 +1,7 @@
 import { formatDuration } from '../../base/time.ts';
 import type { UpgradeReasonKind } from '../../base/vocabulary.ts';
 import { reasonOf, type Upgrade } from '../model/upgrade.ts';
+import { failureBefore } from '../model/upgrade-figures.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import { counted, makeText, stateText } from './sentences.ts';
 import { implausibleText } from './stop-causes.ts';
@@ -9,7 +10,10 @@ import { byText, heldName, stratumReasonText } from './stratum-reasons.ts';
 /** Why an upgrade is in its state; empty without a particular reason. */
 export function upgradeText(upgrade: Upgrade): string {
   const reason = reasonOf(upgrade);
-  return reason === undefined ? '' : upgradeReasonText(reason);
+  if (reason === undefined) return '';
+  const failure = failureBefore(upgrade);
+  const words = upgradeReasonText(reason);
+  return failure === undefined ? words : `${words}; failed before: ${upgradeReasonText(failure)}`;
 }
 
 export const upgradeReasonText: (reason: UpgradeReason) => string = makeText<

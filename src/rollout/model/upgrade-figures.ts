@@ -6,11 +6,13 @@ import {
   isEnd,
   isFailed,
   isRunning,
+  reasonOf,
   type Upgrade,
   type UpgradeState,
   type UpgradeTally,
   upgradeStates,
 } from './upgrade.ts';
+import type { UpgradeReason } from './upgrade-reason.ts';
 
 /** The duration from the last create to the verification, without waits between attempts. */
 export function learnedMsOf(before: Upgrade, after: Upgrade): DurationMs | undefined {
@@ -75,3 +77,22 @@ export const freshTally: UpgradeTally = {
   failedPolls: 0,
   firstStartedAt: null,
 };
+
+/**
+ * The failure of its last attempt, where its state names only what an operator or the rollout did to it afterwards; undefined if
+ * there is none.
+ */
+export function failureBefore(upgrade: Upgrade): UpgradeReason | undefined {
+  const kind = reasonOf(upgrade)?.kind;
+  if (kind !== 'rolloutOver' && kind !== 'retryAsked') return undefined;
+  const failed = (upgrade.tally.tasks ?? []).findLast(
+    ({ ended }) => ended !== undefined && (isFailed(ended.state) || ended.state === 'retrying'),
+  );
+  const reason = failed?.ended?.reason;
+  return reason === undefined ? undefined : failureIn(reason);
+}
+
+/** The failure itself, without the number of its attempt. */
+export function failureIn(reason: UpgradeReason): UpgradeReason {
+  return reason.kind === 'attemptsSpent' ? reason.last : reason;
+}

@@ -1,10 +1,10 @@
 import { groupBy, mostFrequent, sumOf } from '../../base/grouping.ts';
 import type { Cause, CauseGroup } from '../../contract/admin/rollout-status.ts';
 import { countUpgradesIn } from '../decision/assess.ts';
-import { upgradeText } from '../messages/upgrade-reasons.ts';
+import { upgradeReasonText, upgradeText } from '../messages/upgrade-reasons.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import { isFailed, reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
-import { failureClassOf } from '../model/upgrade-figures.ts';
+import { failureBefore, failureClassOf, failureIn } from '../model/upgrade-figures.ts';
 import { turnReasonKinds } from '../model/upgrade-reason.ts';
 
 /** The groups in display order. */
@@ -141,7 +141,8 @@ function causeKey(upgrade: Upgrade): string {
 /** Alike for a failure and an attempt that is retried, whose classes differ. */
 function reasonKey(upgrade: Upgrade): string {
   const { collectorName } = upgrade.identity;
-  return JSON.stringify([reasonOf(upgrade)], (_name, value: unknown) => {
+  const reason = reasonOf(upgrade);
+  return JSON.stringify([reason && failureIn(reason), failureBefore(upgrade)], (_name, value: unknown) => {
     if (typeof value === 'number') return 0;
     return typeof value === 'string' ? textKey(value, collectorName) : value;
   });
@@ -167,10 +168,15 @@ function isVariable(core: string): boolean {
 /** The sentence of a cause, shortened by what differs between its upgrades. */
 function causeText(members: readonly Upgrade[]): string {
   const shared = members
-    .map((upgrade) => wordsOf(upgradeText(upgrade)))
+    .map((upgrade) => wordsOf(failureText(upgrade)))
     .reduce((a, b) => a.map((word, index) => (word === b[index] ? word : anything)));
   const text = shared.filter((word, index) => word !== anything || shared[index - 1] !== anything).join(' ');
   return text.length <= textShownMax ? text : `${text.slice(0, textShownMax - 1)}${anything}`;
+}
+
+function failureText(upgrade: Upgrade): string {
+  const reason = reasonOf(upgrade);
+  return reason?.kind === 'attemptsSpent' ? upgradeReasonText(reason.last) : upgradeText(upgrade);
 }
 
 function wordsOf(text: string): readonly string[] {

@@ -86,7 +86,7 @@ describe('the causes of failures and waits', () => {
       'one cause where only figures of the last attempt differ',
       { kind: 'attemptsSpent', attempts: 2, attemptsMax: 2, last: { kind: 'notBack', withinMs: 60_000 } },
       { kind: 'attemptsSpent', attempts: 3, attemptsMax: 3, last: { kind: 'notBack', withinMs: 90_000 } },
-      ['attempt … of … did not come back within …'],
+      ['did not come back within …'],
     ],
     [
       'two causes where the kinds of the last attempts differ, although the sentences are the same',
@@ -114,6 +114,28 @@ describe('the causes of failures and waits', () => {
       ['retrying', 'retrying', 'the network is down'],
       ['deferred', 'notAlive', 'the network is down'],
       ['withdrawn', 'withdrawn', 'held by alice'],
+    ]);
+  });
+
+  it('keep the failure that was retried by an operator, or withdrawn with the rollout', () => {
+    const ended = {
+      at: startedAt,
+      state: 'failed',
+      reason: { kind: 'attemptsSpent', attempts: 3, attemptsMax: 3, last: because('disk full') },
+    } as const;
+    const tasks = [{ taskId: '7', startedAt, ended }];
+    const retried = anUpgrade(
+      { state: 'retrying', dueAt: startedAt, reason: { kind: 'retryAsked', by: 'ann', words: 'try again' } },
+      { tasks },
+    );
+    const over = { kind: 'rolloutOver', state: 'rollingBack' } as const;
+    const left = anEndedOne('withdrawn', { reason: over }, { collectorId: ++lastId });
+    const withdrawn = [left, { ...left, tally: { ...left.tally, tasks } }];
+    const found = groupsOf({ retrying: [retried], withdrawn }, { retrying: 1, withdrawn: 2 });
+    expect(found.flatMap(({ causes }) => causes.map(({ text }) => text))).toEqual([
+      'asked for by ann: try again; failed before: disk full',
+      'the rollout is rolling back',
+      'the rollout is rolling back; failed before: disk full',
     ]);
   });
 
