@@ -20,7 +20,7 @@ export type SharedAttributes = ReturnType<typeof makeSharedAttributes>;
 interface CachedResult {
   /** The inputs of the result, which is computed again when failures or held groups change. */
   readonly mark: string;
-  /** Number of ended upgrades. The result is computed again when it has grown by the factor `moreEnded`. */
+  /** Number of ended upgrades. With more than `exactMax`, the result is computed again when it has grown by `moreEnded`. */
   readonly ended: number;
   readonly found: Promise<SharedAttribute | undefined>;
 }
@@ -28,6 +28,8 @@ interface CachedResult {
 // Fewer failures are no evidence, so nothing is read for them.
 const failuresMin = 3;
 const moreEnded = 1.1;
+// So few take 3 ms, and people compare the figures with those beside them.
+const exactMax = 1_000;
 
 // Each takes as long as all failures together.
 const causesMax = 2;
@@ -80,18 +82,19 @@ export function makeSharedAttributes() {
         .slice(0, causesMax);
       if (causes.length === 0) return undefined;
       const { id, plan } = view.rollout;
-      const step = (count: number) => Math.floor(Math.log(count) / Math.log(moreEnded));
-      const isHeld = view.rollout.state === 'held';
+      const step = (count: number) =>
+        count <= exactMax ? count : Math.floor(Math.log(count) / Math.log(moreEnded)) + exactMax;
+      const shown = view.rollout.state === 'held' ? 'held' : 'running';
       const mark = JSON.stringify([
         plan.groupsRev,
-        isHeld,
+        shown,
         causes.map(({ of, text, collectorIds }) => [of, text, step(collectorIds.length)]),
       ]);
       const ended = countUpgradesIn(view, (state) => isFailed(state) || state === 'succeeded');
       return ofCausesKept(id, { mark, ended }, async () =>
         sharedByOneCause(await tableOf(store, view.rollout), await store.listOutcomes(id), {
           causes,
-          isHeld,
+          shown,
         }),
       );
     },
@@ -120,7 +123,7 @@ export function makeSharedAttributes() {
 function sharedByOneCause(
   table: AttributeTable | undefined,
   { failed, succeeded }: Awaited<ReturnType<AttributeStore['listOutcomes']>>,
-  { causes, isHeld }: { readonly causes: readonly CauseMembers[]; readonly isHeld: boolean },
+  { causes, shown }: { readonly causes: readonly CauseMembers[]; readonly shown: 'running' | 'held' },
 ): SharedAttribute | undefined {
   if (table === undefined) return undefined;
   for (const { of, text, collectorIds } of causes) {
@@ -129,7 +132,7 @@ function sharedByOneCause(
     const found = findSharedAttribute(
       table,
       { failed: ofCause, succeeded: others },
-      { of: causes.length + 1, isHeld },
+      { of: causes.length + 1, shown },
     );
     if (found !== undefined) return { ...found, cause: { of, text } };
   }
@@ -158,7 +161,8 @@ function makeKept() {
     compute: () => CachedResult['found'],
   ): CachedResult['found'] => {
     const before = kept.get(id);
-    if (before !== undefined && before.mark === mark && ended <= before.ended * moreEnded)
+    const isFew = ended <= exactMax && ended !== before?.ended;
+    if (before !== undefined && before.mark === mark && !isFew && ended <= before.ended * moreEnded)
       return before.found;
     const found = compute();
     keepLatest(kept, id, { mark, ended, found }, rolloutsKeptMax);

@@ -7,8 +7,8 @@ import { type AttributeTable, membersWith, type Outcomes, type Tally } from '../
 const failuresMin = 3;
 // Probability of a false positive over a whole rollout, divided among all descriptions and all times they are tested.
 const chanceMax = 0.01;
-// While a rollout is held, its failures are tested once, and an operator who looks at them judges the answer.
-const chanceHeldMax = 0.05;
+// Probability for an operator who looks once, and judges the answer. A held rollout has an operator who looks.
+const chanceShownMax = { running: 0.02, held: 0.05 } as const;
 // Pairs are formed from the best single attributes. This many fit in one bit mask.
 const pairedMax = 30;
 
@@ -37,19 +37,19 @@ interface Single extends Description {
 /**
  * Finds what failed collectors have in common: an attribute, a common prefix of its values, or a pair of attributes.
  * Collectors that match it fail significantly more often than the others.
- * @param search `of`: how many searches this is one of; more of them find more by chance. `isHeld`: nothing starts meanwhile, so
- *   that the test is not repeated at each failure
+ * @param search `of`: how many searches this is one of; more of them find more by chance. `shown`: the answer is for an operator who
+ *   looks once; absent: the test is repeated at each failure
  * @returns undefined if no attribute explains the failures better than chance
  */
 export function findSharedAttribute(
   table: AttributeTable,
   outcomes: Outcomes,
-  search: { readonly of: number; readonly isHeld: boolean } = { of: 1, isHeld: false },
+  search: { readonly of: number; readonly shown?: keyof typeof chanceShownMax } = { of: 1 },
 ): SharedAttribute | undefined {
   const sample = sampleOf(table, outcomes);
   const { rows, failures } = sample;
   const all = { failed: failures.reduce((sum, failed) => sum + failed, 0), tried: rows.length };
-  const found = describeFailures(sample, all, chanceOf(all, search.isHeld) / search.of);
+  const found = describeFailures(sample, all, chanceOf(all, search.shown) / search.of);
   if (found === undefined) return undefined;
   const { attributes, failed, tried } = found;
   const elsewhere = { failed: all.failed - failed, tried: all.tried - tried };
@@ -71,8 +71,8 @@ function sampleOf({ ids, columns }: AttributeTable, { failed, succeeded }: Outco
   return { columns, rows: rows.subarray(0, size), failures: failures.subarray(0, size) };
 }
 
-function chanceOf({ failed }: Tally, isHeld: boolean): number {
-  if (isHeld) return chanceHeldMax;
+function chanceOf({ failed }: Tally, shown: keyof typeof chanceShownMax | undefined): number {
+  if (shown !== undefined) return chanceShownMax[shown];
   // The test is repeated at each failure, and consecutive tests are strongly correlated. Each doubling of failures gets
   // its share of the chance, and each test a third of that share.
   const doublings = Math.log2(failed);

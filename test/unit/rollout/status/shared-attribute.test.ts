@@ -143,7 +143,7 @@ describe('the shared attribute of failed collectors', () => {
       failed: new Set(failed),
       succeeded: new Set(ids.filter((id) => !failed.includes(id))),
     });
-    const isHeld = { of: 1, isHeld: true };
+    const isHeld = { of: 1, shown: 'held' } as const;
     expect(four.length).toBeGreaterThan(3);
     expect(findSharedAttribute(small, outcomes(four), isHeld)).toMatchObject({ elsewhere: { failed: 0 } });
     expect(findSharedAttribute(small, outcomes(four))).toBeUndefined();
