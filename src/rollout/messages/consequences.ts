@@ -7,6 +7,7 @@ import { countIn } from '../model/upgrade-figures.ts';
 import type { RolloutVerb } from '../verbs/judge-verb.ts';
 import { planText } from './plans.ts';
 import { counted, sentence } from './sentences.ts';
+import { heldName } from './stratum-reasons.ts';
 
 /** What the reader's clock and dialog add to a sentence. */
 interface Reader {
@@ -35,6 +36,7 @@ const consequences: Readonly<
   resume: (status) => [
     `It was stopped: ${sentence(status.reason)}`,
     `To continue: ${counted(waiting(status) - setAside(status), 'collector')}, ${showCount(status.concurrency)} at a time.`,
+    heldExceptText(status),
     ...status.waves
       .filter(({ state, failures }) => state !== 'passed' && failures > 0)
       .map(
@@ -60,8 +62,9 @@ const consequences: Readonly<
     `Staying on ${status.targetBuild}: ${counted(status.counts.succeeded, 'collector')}. Roll back to return them to their previous build.`,
   ],
   rollback: () => [],
-  retry: ({ counts }, { choosesFailures = false }) => [
-    `To be upgraded again, with new attempts: ${choosesFailures ? 'the chosen ones of ' : ''}${counted(countIn(counts, isFailed), 'failed collector')}.`,
+  retry: (status, { choosesFailures = false }) => [
+    `To be upgraded again, with new attempts: ${choosesFailures ? 'the chosen ones of ' : ''}${counted(countIn(status.counts, isFailed), 'failed collector')}.`,
+    heldExceptText(status),
     'Failures of these upgrades no longer count until they fail again.',
   ],
 };
@@ -104,6 +107,14 @@ function windowText({ window }: RolloutStatus): string {
 
 function waiting({ counts }: RolloutStatus): number {
   return counts.pending + counts.retrying + counts.deferred;
+}
+
+/** What is held starts only after a release, whatever is resumed or retried. */
+function heldExceptText({ strata: { held } }: RolloutStatus): string {
+  const [first, ...others] = held;
+  if (first === undefined) return '';
+  const more = others.length === 0 ? '' : ` and ${counted(others.length, 'other stratum', 'other strata')}`;
+  return `Held until a release: ${heldName(first.label)}${more}.`;
 }
 
 /** Waiting members of held strata: they start after a release. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { consequenceText } from '../../../../src/rollout/messages/consequences.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
+import { aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
 const reader = { now: 0, showAt: () => '08:00' };
 
@@ -16,4 +17,12 @@ it('a retry of chosen failures does not claim all of them (P15)', () => {
 it('an approval that no wave waits for any more promises nothing', () => {
   const status = aRolloutStatus({ state: 'running' });
   expect(consequenceText('approve', status, reader)).toEqual([]);
+});
+
+it.each(['retry', 'resume'] as const)('a %s names what stays held until a release', (verb) => {
+  const strata = strataHolding(aHeldStratum({ label: 'osName=Windows*' }), aHeldStratum());
+  const texts = (changes: Parameters<typeof aRolloutStatus>[0]) =>
+    consequenceText(verb, aRolloutStatus(changes), reader).join(' ');
+  expect(texts({ strata })).toContain('Held until a release: group osName=Windows* and 1 other stratum.');
+  expect(texts({})).not.toContain('Held until');
 });
