@@ -32,8 +32,7 @@ export const chartStyle = `
 .small { font-size: 0.85rem }
 .swatch { display: inline-block; width: 0.7rem; height: 0.7rem; border-radius: 0.2rem; margin-right: 0.35rem }
 .swatch { background: var(--tone) }
-.legend span { display: inline-block }
-.legend .swatch { margin-left: 0.6rem }
+.legend span { display: inline-block; margin-right: 0.9rem }
 .trend { display: block; width: 10rem; height: 2rem; margin-top: 0.2rem }
 .trend polyline, .trend .limit { fill: none; stroke: var(--quiet) }
 .trend .limit { stroke-dasharray: 3 3 }
@@ -50,6 +49,7 @@ export const chartStyle = `
 .plot .number text { fill: var(--text); stroke: none; font-size: 11px; font-weight: 600 }
 .plot .ground { stroke: var(--line) }
 .plot .leader { stroke: var(--quiet); stroke-opacity: 0.45; stroke-dasharray: 1 3 }
+.plot .cut { stroke: var(--card); stroke-width: 5; stroke-dasharray: 5 5 }
 .plot .present { stroke: var(--text); stroke-width: 2 }
 .plot .eta { fill: var(--accent); fill-opacity: 0.25; stroke: var(--accent) }
 .stretch { fill: var(--tone); rx: 3px }
@@ -60,15 +60,17 @@ export const chartStyle = `
 .stretch.ahead { fill: none; stroke: var(--busy); stroke-dasharray: 4 3 }
 .band.window { fill: var(--rest-soft) }
 .band.approval { fill: var(--late-soft) }
-.band.hold, .band.buildHold, .band.inventory { fill: url(#night-hold) }
+.band.hold { fill: url(#night-hold) }
+.band.buildHold { fill: url(#night-buildHold) }
+.band.inventory { fill: url(#night-inventory) }
 .band.pause { fill: url(#night-pause) }
 .band.freeze { fill: url(#night-freeze) }
 .stripes rect { fill: var(--busy-soft) }
 .stripes line { stroke: var(--busy) }
 .stripes.back rect { fill: var(--late-soft) }
 .stripes.back line { stroke: var(--late) }
-.stripes.hold rect { fill: var(--bad-soft) }
-.stripes.hold line { stroke: var(--bad); stroke-opacity: 0.55 }
+:is(.stripes.hold, .stripes.buildHold, .stripes.inventory) rect { fill: var(--bad-soft) }
+:is(.stripes.hold, .stripes.buildHold, .stripes.inventory) line { stroke: var(--bad); stroke-opacity: 0.55 }
 .stripes.pause rect { fill: var(--late-soft) }
 .stripes.pause line { stroke: var(--late); stroke-opacity: 0.45 }
 .stripes.freeze rect { fill: var(--rest-soft) }
@@ -78,9 +80,12 @@ export const chartStyle = `
 .swatch.gates { background: var(--busy-soft); border: 1px solid var(--busy) }
 .swatch.approval { background: var(--late-soft); border: 1px solid var(--late) }
 .swatch.window { background: var(--rest-soft); border: 1px solid var(--line) }
-.swatch.hold, .swatch.inventory { background: repeating-linear-gradient(135deg, var(--bad) 0 2px, var(--bad-soft) 2px 5px) }
+.swatch.hold { background: repeating-linear-gradient(135deg, var(--bad) 0 2px, var(--bad-soft) 2px 5px) }
+.swatch.buildHold { background: repeating-linear-gradient(45deg, var(--bad) 0 2px, var(--bad-soft) 2px 5px) }
+.swatch.inventory { background: repeating-linear-gradient(0deg, var(--bad) 0 2px, var(--bad-soft) 2px 5px) }
 .swatch.pause { background: repeating-linear-gradient(90deg, var(--late) 0 2px, var(--late-soft) 2px 5px) }
 .swatch.freeze { background: repeating-linear-gradient(45deg, var(--rest) 0 2px, var(--rest-soft) 2px 6px) }
+.swatch.ahead { border: 1px dashed var(--busy) }
 .swatch.present { width: 2px; background: var(--text) }
 .swatch.eta { background: color-mix(in srgb, var(--accent) 25%, transparent); border: 1px solid var(--accent) }
 .night ol { list-style: decimal; padding-left: 2.2rem; font-variant-numeric: tabular-nums }

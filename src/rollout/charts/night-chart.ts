@@ -6,6 +6,7 @@ import { etaText } from '../messages/eta-texts.ts';
 import { gateReadingText, nightAheadText, nightBandText, nightSpanText } from '../messages/night-texts.ts';
 import { waveStageText } from '../messages/sentences.ts';
 import { type ChartElement, chartElement, type LegendEntry, legend } from './chart-element.ts';
+import { longWait, waitNote } from './long-wait.ts';
 import { groupNumbers, type NightEntry, nightEntries } from './night-entries.ts';
 import { nightPatterns } from './night-patterns.ts';
 import { type ChartZone, instantOn, scale, type TimeAxis, tickLabels } from './time-axis.ts';
@@ -44,9 +45,12 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
   const { lanes, bands } = night;
   if (bands.length === 0 && lanes.every(({ spans }) => spans.length === 0)) return undefined;
   const end = endOf(parts);
-  const axis = axisOf(night, parts, end);
+  const whole = axisOf(night, parts, end);
+  const wait = longWait(night, whole, { now: parts.now, isEndExpected: end !== null });
+  const axis = wait === undefined ? whole : axisOf({ ...night, from: wait.axisFrom }, parts, end);
   const x = scale([axis.from, axis.to], [2, 98]);
-  const shown = within(night, axis);
+  const listed = within(night, whole);
+  const shown = within(listed, axis);
   const showAt = instantOn(axis);
   const view = { axis, x, showAt };
   const ahead = new Map(night.to === null ? lanes.map((lane) => [lane.wave, aheadOf(lane, parts)]) : []);
@@ -54,7 +58,7 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
     stretch === undefined ? [] : [nightAheadText(wave, stretch, showAt)],
   );
   const endText = end === null ? [] : [`Expected end: ${etaText(end.eta, showAt)}`];
-  const entries = nightEntries(shown, showAt);
+  const entries = nightEntries(listed, showAt);
   const height = numbersHeight + lanes.length * laneHeight + ticksHeight;
   const present: readonly ChartElement[] =
     night.to === null ? [line('present', x(parts.now), { lanes: lanes.length, title: parts.nowText })] : [];
@@ -63,6 +67,7 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
     { class: 'plot', width: '100%', height, role: 'img', 'aria-label': labelOf(axis, showAt) },
     nightPatterns,
     ...bandsBehind(shown, view),
+    ...(wait === undefined ? [] : [line('cut', x(axis.from), { lanes: lanes.length })]),
     ...numbers(entries, x, lanes.length),
     ...lanes.flatMap((lane, index) =>
       laneOf(night, lane, { ...view, index, now: parts.now, ahead: ahead.get(lane.wave) }),
@@ -74,8 +79,9 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
   return chartElement(
     'div',
     { class: 'night' },
+    ...(wait === undefined ? [] : [waitNote(wait, showAt)]),
     svg,
-    legend(legendOf(shown, parts.nowText, end)),
+    legend(legendOf(shown, parts.nowText, { end, ahead: aheadTexts.length > 0 })),
     listOf([...entries.map(({ text }) => text), ...aheadTexts, ...endText], parts),
   );
 }
@@ -302,14 +308,19 @@ const bandNames: Readonly<Record<RolloutNight['bands'][number]['kind'], string>>
 };
 
 /** Only what the picture shows. */
-function legendOf(night: RolloutNight, nowText: string, end: ExpectedEnd | null): readonly LegendEntry[] {
+function legendOf(
+  night: RolloutNight,
+  nowText: string,
+  expected: { readonly end: ExpectedEnd | null; readonly ahead: boolean },
+): readonly LegendEntry[] {
   const shown = new Set(night.lanes.flatMap((lane) => lane.spans.map((span) => toneOf(span, lane, night))));
   const behind = new Set(night.bands.map(({ kind }) => kind));
   return [
     ...spanNames.filter(([tone]) => shown.has(tone)).map(([tone, name]) => ({ tone, name })),
     ...[...behind].map((kind) => ({ tone: `band ${kind}`, name: bandNames[kind] })),
     ...(night.to === null ? [{ tone: 'present', name: nowText }] : []),
-    ...(end === null ? [] : [{ tone: 'eta', name: 'expected end' }]),
+    ...(expected.ahead ? [{ tone: 'ahead', name: 'expected' }] : []),
+    ...(expected.end === null ? [] : [{ tone: 'eta', name: 'expected end' }]),
   ];
 }
 

@@ -5,6 +5,8 @@ const stripes = {
   soak: { turn: 45, step: 8, width: 5 },
   back: { turn: -45, step: 8, width: 3 },
   hold: { turn: 45, step: 7, width: 2 },
+  buildHold: { turn: -45, step: 7, width: 2 },
+  inventory: { turn: 90, step: 7, width: 2 },
   pause: { turn: 0, step: 6, width: 2 },
   freeze: { turn: -45, step: 9, width: 2 },
 } as const;

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../base/time.ts';
+import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutNight } from '../../contract/admin/night.ts';
 import { writeExpectation, writeGateValue } from './gates.ts';
 import { makeText, starterText, stateText } from './sentences.ts';
@@ -22,6 +22,26 @@ export function nightAheadText(
   showAt: ShowAt,
 ): string {
   return `${stretchText(stretch, showAt)}: wave ${wave}, expected`;
+}
+
+/** A wait before the first upgrade, which a picture shows cut off. */
+export interface NightWait {
+  readonly from: EpochMs;
+  /** Null: it lasts. */
+  readonly to: EpochMs | null;
+  readonly lastsMs: DurationMs;
+  readonly isForApproval: boolean;
+  /** Who approved; null: nobody yet. */
+  readonly by: string | null;
+}
+
+/** `16:09 to 21:21: waited 5h12m for an approval by alice`. */
+export function nightWaitText({ lastsMs, isForApproval, by, ...stretch }: NightWait, showAt: ShowAt): string {
+  const what = isForApproval
+    ? `for an approval${by === null ? '' : whoText(by)}`
+    : 'before its first upgrade';
+  const waits = stretch.to === null ? 'has waited' : 'waited';
+  return `${stretchText(stretch, showAt)}: ${waits} ${formatDuration(lastsMs)} ${what}`;
 }
 
 const spanText = makeText<Span>({

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutNight } from '../../../../src/contract/admin/night.ts';
 import type { ChartElement } from '../../../../src/rollout/charts/chart-element.ts';
+import { chartStyle } from '../../../../src/rollout/charts/chart-style.ts';
 import { nightChart } from '../../../../src/rollout/charts/night-chart.ts';
 import { groupNumbers, nightEntries } from '../../../../src/rollout/charts/night-entries.ts';
 import { instantOn, roundTicks } from '../../../../src/rollout/charts/time-axis.ts';
@@ -156,6 +157,65 @@ describe('the picture of a rollout', () => {
     const freeze = { kind: 'freeze', from: at(300), to: at(600), reason: 'audit', by: '' } as const;
     expect(classesOf(draw({ bands: [freeze] }), 'rect')).not.toContain('band freeze');
     expect(JSON.stringify(draw({ bands: [freeze] }))).not.toContain('audit');
+  });
+
+  const approved = {
+    ...({ kind: 'event', at: at(0), event: 'rollout.approved', wave: null } as const),
+    ...{ reason: '', by: 'alice' },
+  };
+  const waitedFrom = (minutes: number): Partial<RolloutNight> => ({
+    from: at(minutes),
+    bands: [{ kind: 'approval', from: at(minutes), to: at(0), reason: '', by: 'daemon' }],
+    marks: [approved],
+  });
+  const axisOf = (chart: ChartElement | undefined) =>
+    String(all(chart).find(({ tag }) => tag === 'svg')?.attributes['aria-label']).split(' (')[0];
+
+  it('cuts off a long wait for an approval, and says its begin, its length and who ended it', () => {
+    const long = draw(waitedFrom(-312), { now: at(30) });
+    expect(axisOf(long)).toBe('Waves from 20:56 to 21:31');
+    expect(classesOf(long, 'line')).toContain('cut');
+    const words = all(long)
+      .filter(({ tag }) => tag === 'p')
+      .map(textOf);
+    expect(words[0]).toBe('15:48 to 21:00: waited 5h12m for an approval by alice');
+    expect(textOf(long as ChartElement)).toContain('15:48 to 21:00: the plan waits for approval');
+    const short = draw(waitedFrom(-5), { now: at(30) });
+    expect(axisOf(short)).toBe('Waves from 20:55 to 21:31');
+    expect(classesOf(short, 'line')).not.toContain('cut');
+  });
+
+  it('cuts off a wait that lasts, before what is expected', () => {
+    const waits = {
+      from: at(-312),
+      bands: [{ ...hold, kind: 'approval', from: at(-312), to: null }],
+    } as const;
+    const lane = { wave: 'canary', state: 'waiting', spans: [] } as const;
+    const eta = {
+      kind: 'afterApproval',
+      approvalAt: null,
+      durationMs: hour,
+      plusMinusMs: 0,
+      requests: 5,
+    } as const;
+    const chart = draw({ ...waits, lanes: [lane], marks: [] }, { now: at(0), eta });
+    expect(textOf(chart as ChartElement)).toContain('Since 15:48: has waited 5h12m for an approval');
+    expect(axisOf(chart)).toBe('Waves from 20:54 to 22:02');
+    const unknown = draw({ ...waits, lanes: [lane], marks: [] }, { now: at(0) });
+    expect(axisOf(unknown)).toBe('Waves from 15:48 to 21:12');
+  });
+
+  it('has a swatch as drawn for each entry of its legend', () => {
+    const kinds = ['hold', 'buildHold', 'pause', 'approval', 'inventory', 'window', 'freeze'] as const;
+    const bands = kinds.map((kind) => ({ ...hold, kind }));
+    const waves = [{ name: 'rest', expected: { from: at(30), to: at(40) } }];
+    const swatches = classesOf(draw({ bands }, { waves }), 'i').map((name) => String(name).split(' ').at(-1));
+    expect(swatches).toEqual(expect.arrayContaining([...kinds, 'present', 'ahead']));
+    const tones = ['good', 'busy', 'rest'];
+    for (const name of swatches.filter((each) => !tones.includes(each ?? '')))
+      expect(chartStyle).toContain(`.swatch.${name}`);
+    const drawn = kinds.map((kind) => /fill: ([^ ]*)/.exec(chartStyle.split(`.band.${kind} `)[1] ?? '')?.[1]);
+    expect(new Set(drawn).size).toBe(kinds.length);
   });
 
   it('shows a wave that did not pass as ended, once the rollout has ended', () => {
