@@ -6,7 +6,7 @@ import { accessibilityFaults, hasBrowser, launchBrowser } from '../support/page/
 import { waiting, worldAudit, worldRollouts } from '../support/page/page-world.ts';
 import { pageClock as clock, openPage, servePage } from '../support/page/serve-page.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
-import { aCause } from '../support/status-parts.ts';
+import { aCause, aHeldStratum, strataHolding } from '../support/status-parts.ts';
 
 /** Advances the page's own clock until a condition holds. */
 async function inTime(page: Page, isSo: () => Promise<boolean>): Promise<void> {
@@ -340,6 +340,35 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await over.getByText('2 of 2 failed').first().waitFor();
     expect(await over.getByText('collectors wait').count()).toBe(0);
     expect(await over.getByRole('button', { name: 'release stratum' }).count()).toBe(0);
+  });
+
+  it('says once that a group is held, by whom and why, with how many wait', async () => {
+    const label = 'fields.rack=r7';
+    const held = [aHeldStratum({ label, reason: 'rewired', by: 'root', waiting: 1_240 })];
+    const reason = `group ${label} is held: by root: rewired`;
+    const { page } = await openRollout({
+      strata: strataHolding(...held),
+      blockers: [{ kind: 'stratumHeld', reason, until: null }],
+    });
+    const card = page.getByRole('region', { name: 'What to do now' });
+    const note = card.getByText('held by root since');
+    await note.waitFor();
+    expect(await note.textContent()).toMatch(
+      /^Group fields.rack=r7 held by root since .*: rewired · 1,240 collectors wait$/,
+    );
+    expect((await card.textContent())?.match(/rewired|by root/g)).toEqual(['by root', 'rewired']);
+  });
+
+  it('shows a pace as a quiet wait with its next start, in the headline and at the open wave', async () => {
+    const until = Date.UTC(2026, 10, 22, 22, 0, 40);
+    const pace = { kind: 'pace', reason: 'the pace allows 2,400 starts an hour', until } as const;
+    const { page } = await openRollout({ blockers: [pace] });
+    await page
+      .getByText(/^Needs nothing. The pace allows 2,400 starts an hour; next start .*:40 UTC/)
+      .waitFor();
+    await page.locator('.waves').getByText('pace: next start').waitFor();
+    expect(await page.locator('.waves time').first().getAttribute('datetime')).toContain('22:00:40');
+    expect(await page.locator('.note').count()).toBe(0);
   });
 
   it('links the rollout for which a build is held', async () => {

@@ -74,7 +74,7 @@ export const blockerText = makeText<Blocker, BlockerKind>({
   freeze: ({ reason, timeZone }) => `${closedText({ kind: 'freeze', reason })}${inZone(timeZone)}`,
   notBefore: () => closedText({ kind: 'notBefore' }),
   pace: ({ perHour, wave }) =>
-    `the pace${wave === null ? '' : ` of wave ${wave}`}, ${perHour} an hour, is used up`,
+    `the pace${wave === null ? '' : ` of wave ${wave}`} allows ${counted(perHour, 'start')} an hour`,
   windowTooShort: ({ timeZone, expectMs }) =>
     `the window${inZone(timeZone)} closes sooner than an upgrade is expected to take (${formatDuration(expectMs)})`,
   cap: ({ label, cap }) => `${label}: all slots of this cap (${cap}) are taken`,

@@ -1,7 +1,12 @@
 import { sumOf } from '../../base/grouping.ts';
-import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { RolloutStatus, ShownBlocker } from '../../contract/admin/rollout-status.ts';
 import { groupToHoldFirst } from '../model/group-to-hold.ts';
 import { counted, sentence, stateText } from './sentences.ts';
+import { heldName } from './stratum-reasons.ts';
+
+/** @param hasSeconds for an instant that is seconds away */
+type ShowAt = (at: EpochMs, hasSeconds?: boolean) => string;
 
 /** The headline in words. An ended rollback does not pose as an upgrade: it has rolled back all, or not all. */
 export function headlineWords({
@@ -37,13 +42,13 @@ export function dueText(status: RolloutStatus): string {
 }
 
 /** What a rollout needs, or does, in whole sentences. */
-export function needText(status: RolloutStatus): string {
+export function needText(status: RolloutStatus, showAt: ShowAt): string {
   const { headline, state, endedAt, reason, api } = status;
   if (headline.needsPerson) return `${sentence(dueText(status))} ${adviceText(status)}`;
   if (headline.kind === 'waitsForService')
     return `Waits for the service. ${sentence(api?.outage?.reason ?? '')} It continues automatically.`;
   if (state === 'aborted') return sentence(`aborted ${reason}`);
-  return endedAt === null ? ongoingText(status) : sentence(reason);
+  return endedAt === null ? ongoingText(status, showAt) : sentence(reason);
 }
 
 /** What a person does about it. */
@@ -90,16 +95,42 @@ function waysOn(status: RolloutStatus): string {
 }
 
 /** The sentence for a rollout that continues, except for a part that a person has to settle. */
-function ongoingText({ headline, blockers, reason, strata }: RolloutStatus): string {
-  const [first] = blockers;
-  const settled = blockers.find(({ kind }) => kind === 'stratumHeld');
-  if (settled !== undefined) return `${sentence(settled.reason)} The rest continues.`;
-  const held = sumOf(strata.held, ({ waiting }) => waiting);
-  if (held > 0) {
-    const waits = counted(held, 'collector of held strata waits', 'collectors of held strata wait');
-    const rest = headline.kind === 'running' ? 'The rest continues.' : sentence(first?.reason ?? reason);
-    return `${waits} for a release. ${rest}`;
+function ongoingText(status: RolloutStatus, showAt: ShowAt): string {
+  const { headline, reason, strata } = status;
+  const first = namedBlocker(status);
+  const waits = first === undefined ? sentence(reason) : sentence(blockerUntilText(first, showAt));
+  const [one, ...others] = strata.held;
+  const waiting = sumOf(strata.held, (each) => each.waiting);
+  if (first?.kind === 'stratumHeld') {
+    const held =
+      others.length === 0 ? `${heldName(one?.label ?? '')} is held` : `${others.length + 1} strata are held`;
+    return `${sentence(one === undefined ? first.reason : held)} The rest continues.`;
   }
-  if (headline.kind !== 'running') return `Needs nothing. ${sentence(first?.reason ?? reason)}`;
-  return first === undefined ? 'Needs nothing.' : `Needs nothing. ${sentence(first.reason)}`;
+  if (waiting > 0) {
+    const collectors = counted(waiting, 'collector of held strata waits', 'collectors of held strata wait');
+    return `${collectors} for a release. ${headline.kind === 'running' ? 'The rest continues.' : waits}`;
+  }
+  return headline.kind === 'running' && first === undefined ? 'Needs nothing.' : `Needs nothing. ${waits}`;
+}
+
+/** The blocker that the sentence of a running rollout names. A held stratum comes first, because a person has to settle it. */
+export function namedBlocker({
+  headline,
+  endedAt,
+  blockers,
+  strata,
+}: RolloutStatus): ShownBlocker | undefined {
+  if (headline.needsPerson || endedAt !== null || headline.kind === 'waitsForService') return undefined;
+  const held = blockers.find(({ kind }) => kind === 'stratumHeld');
+  if (held !== undefined) return held;
+  const isHidden = headline.kind === 'running' && strata.held.some(({ waiting }) => waiting > 0);
+  return isHidden ? undefined : blockers[0];
+}
+
+/** A blocker with the instant until which it lasts: `wave canary soaks, until 21:35`. */
+export function blockerUntilText({ kind, reason, until }: ShownBlocker, showAt: ShowAt): string {
+  if (until === null) return reason;
+  return kind === 'pace'
+    ? `${reason}; next start ${showAt(until, true)}`
+    : `${reason}, until ${showAt(until)}`;
 }

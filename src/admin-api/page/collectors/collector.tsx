@@ -59,7 +59,7 @@ export function CollectorView({ collector }: { readonly collector: string }) {
       {error}
       {held === undefined ? null : (
         <p class="note bad">
-          Held: {held.reason} <ByWhom {...held} />
+          Held <ByWhom {...held} />
         </p>
       )}
       {explanations.map((each) => (

@@ -1,7 +1,8 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { headlineWords } from '../../../rollout/messages/need-texts.ts';
-import { capitalized } from '../../../rollout/messages/sentences.ts';
+import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeText } from '../../../rollout/messages/stop-causes.ts';
+import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
 import { AccountName } from '../parts/account.tsx';
 import { ActButton } from '../parts/act-button.tsx';
@@ -10,7 +11,7 @@ import { type Deed, DeedNote, RollbackLinks } from '../parts/deeds.tsx';
 import { currentWave, endText } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
-import { Time } from '../parts/time.tsx';
+import { ByWhom, Time } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 import { Need } from '../parts/what-to-do.tsx';
 import { askVerb, dueVerb, labelOf } from '../verbs/verb-dialogs.tsx';
@@ -93,6 +94,7 @@ export function PolicyRow({
         ) : (
           <p class="need">It is held for build {shared}, see above.</p>
         )}
+        <FirstHold rollout={rollout} />
         <FirstCause rollout={rollout} />
         <DeedNote deed={deed} />
       </div>
@@ -104,6 +106,18 @@ export function PolicyRow({
         </div>
       )}
     </li>
+  );
+}
+
+/** What is held in a rollout that is not over. */
+function FirstHold({ rollout }: { readonly rollout: Rollout }) {
+  const [first, ...others] = rollout.strata.held;
+  if (first === undefined || rollout.endedAt !== null) return null;
+  return (
+    <p class="quiet small">
+      {capitalized(heldName(first.label))} held <ByWhom {...first} />
+      {others.length === 0 ? '' : ` · ${counted(others.length, 'more stratum', 'more strata')} held`}
+    </p>
   );
 }
 

@@ -1,7 +1,6 @@
 import { counted } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
-import { Linked } from '../parts/linked.tsx';
 import { linkTo } from '../parts/route.ts';
 import { ByWhom } from '../parts/time.tsx';
 import { askRelease } from '../verbs/held.tsx';
@@ -20,9 +19,9 @@ export function SharedHold({
     <section class="note bad" aria-label={`build ${build}`}>
       <p>
         <b>
-          Build {build} is held, which stops {counted(stopped.length, 'rollout')}:
+          Build {build} is held, which stops {counted(stopped.length, 'rollout')}.
         </b>{' '}
-        <Linked text={held.reason} /> <ByWhom {...held} />
+        Held <ByWhom {...held} />
       </p>
       <p class="small">
         {stopped.map(({ id, policy }, index) => (

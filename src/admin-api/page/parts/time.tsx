@@ -1,3 +1,6 @@
+import type { ComponentProps } from 'preact';
+import { Linked } from './linked.tsx';
+
 const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Charts write instants in the viewer's time zone. */
@@ -29,8 +32,8 @@ function zoneText(at: number): string {
 }
 
 /** The time of day with its zone, for sentences. */
-export function clockText(at: number): string {
-  return `${timeText(at)} ${zoneText(at)}`;
+export function clockText(at: number, hasSeconds = false): string {
+  return `${timeText(at, ownZone, hasSeconds)} ${zoneText(at)}`;
 }
 
 /**
@@ -62,26 +65,35 @@ export function Time({
 export function TimeAfter({
   words,
   at,
-  zone,
-}: {
-  readonly words: string;
-  readonly at: number | null;
-  readonly zone?: string | undefined;
-}) {
+  ...form
+}: Omit<ComponentProps<typeof Time>, 'at'> & { readonly words: string; readonly at: number | null }) {
   if (at === null) return null;
   return (
     <>
       {words}
-      <Time at={at} zone={zone} />
+      <Time at={at} {...form} />
     </>
   );
 }
 
-/** Who did something, and when. */
-export function ByWhom({ by, at }: { readonly by: string; readonly at: number }) {
+interface ByWhomProps {
+  readonly by: string;
+  readonly at: number;
+  readonly reason: string;
+}
+
+/** Who holds something, since when, and why: `by alice since 21:15: broken disk`. */
+export function ByWhom({ by, at, reason }: ByWhomProps) {
   return (
-    <span class="quiet">
-      by {by} since <Time at={at} />
-    </span>
+    <>
+      <span class="quiet">
+        by <bdi>{by}</bdi> since <Time at={at} />
+      </span>
+      {reason === '' ? null : (
+        <>
+          : <Linked text={reason} />
+        </>
+      )}
+    </>
   );
 }

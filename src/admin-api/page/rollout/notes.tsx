@@ -1,18 +1,27 @@
-import { counted } from '../../../rollout/messages/sentences.ts';
+import { namedBlocker } from '../../../rollout/messages/need-texts.ts';
+import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
 import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
-import { Linked } from '../parts/linked.tsx';
 import { ByWhom, TimeAfter } from '../parts/time.tsx';
 import { askRelease, type HeldProps } from '../verbs/held.tsx';
 
-const saidAbove: readonly string[] = ['waveApproval', 'planApproval', 'held', 'paused'];
+// The headline, or the note of what is held, shows these already.
+const saidElsewhere: readonly string[] = ['waveApproval', 'planApproval', 'held', 'paused', 'stratumHeld'];
+
+// A running rollout waits in the course of things: for a slot, a soak or the next start of its pace.
+const noteClasses: Readonly<Partial<Record<Rollout['headline']['kind'], string>>> = {
+  held: 'note bad',
+  running: 'note rest',
+};
 
 /** Why the rollout does not continue, and what an operator has to release. */
 export function Notes({ rollout }: { readonly rollout: Rollout }) {
   const { headline, api, buildHold, strata, drift } = rollout;
-  // The headline shows these already.
-  const blockers = rollout.blockers.filter(({ kind }) => !saidAbove.includes(kind));
+  const named = namedBlocker(rollout)?.reason;
+  const blockers = rollout.blockers.filter(
+    ({ kind, reason }) => reason !== named && !saidElsewhere.includes(kind),
+  );
   const outage = api?.outage ?? null;
   return (
     <>
@@ -26,7 +35,7 @@ export function Notes({ rollout }: { readonly rollout: Rollout }) {
         </p>
       )}
       {blockers.length === 0 ? null : (
-        <ul class={headline.kind === 'held' ? 'note bad' : 'note'} aria-label="Why nothing more starts">
+        <ul class={noteClasses[headline.kind] ?? 'note'} aria-label="Why nothing more starts">
           {blockers.map(({ reason, until }) => (
             <li key={reason}>
               {reason}
@@ -63,7 +72,8 @@ function HeldStrata({ held, isOver }: HeldStrataProps) {
       key={each.label}
       what={heldName(each.label)}
       subject={isOver ? undefined : each.label}
-      held={isOver ? each : { ...each, reason: `${each.reason}; ${waitText(each.waiting)}` }}
+      held={each}
+      waits={isOver ? '' : ` · ${waitText(each.waiting)}`}
     />
   ));
   if (held.length <= heldShownMax) return <>{notes}</>;
@@ -87,13 +97,17 @@ function HoldNote({
   what,
   subject,
   held,
-}: Omit<HeldProps, 'subject'> & { readonly subject: string | undefined }) {
+  waits = '',
+}: Omit<HeldProps, 'subject'> & { readonly subject: string | undefined; readonly waits?: string }) {
   return (
-    <p class="note bad">
-      Held: <bdi>{what}</bdi>: <Linked text={held.reason} /> <ByWhom {...held} />{' '}
+    <div class="note bad">
+      <p>
+        <b>{capitalized(what)}</b> held <ByWhom {...held} />
+        {waits}
+      </p>
       {subject === undefined ? null : (
         <ActButton onClick={() => askRelease(subject, what)}>release {what}</ActButton>
       )}
-    </p>
+    </div>
   );
 }

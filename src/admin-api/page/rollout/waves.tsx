@@ -78,6 +78,8 @@ function WaveRow({ wave, rollout, trends }: WaveRowProps) {
 
 function WaveNote({ wave, rollout }: { wave: Wave; rollout: Rollout }) {
   const zone = rollout.window?.timeZone;
+  const pace = rollout.blockers.find(({ kind, until }) => kind === 'pace' && until !== null);
+  const openWave = rollout.waves.find((each) => each.state === 'open');
   const { state, soakEndsAt, passedAt, waits, setAside, joined } = wave;
   const more = [
     ...(setAside === 0
@@ -86,7 +88,9 @@ function WaveNote({ wave, rollout }: { wave: Wave; rollout: Rollout }) {
     ...(joined > 0 ? [`${joined} joined late`] : []),
   ].join(' · ');
   const main =
-    state === 'soaking' && soakEndsAt !== null ? (
+    pace !== undefined && openWave === wave ? (
+      <TimeAfter words="pace: next start " at={pace.until} hasSeconds />
+    ) : state === 'soaking' && soakEndsAt !== null ? (
       soakEndsAt <= Date.now() ? (
         soakedText
       ) : (

@@ -4,7 +4,6 @@ import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
-import { Linked } from '../parts/linked.tsx';
 import { holds, rollouts, tookPlace } from '../parts/live.ts';
 import { problemText } from '../parts/reading.ts';
 import { linkTo } from '../parts/route.ts';
@@ -85,7 +84,7 @@ function HeldRow({ what, subject, link, held }: HeldProps & { readonly link?: st
     <li>
       <b>{link === undefined ? <bdi>{what}</bdi> : <a href={link}>{what}</a>}</b>
       <span>
-        <Linked text={held.reason} /> <ByWhom {...held} />
+        <ByWhom {...held} />
       </span>
       <ActButton onClick={() => askRelease(subject, what)} aria-label={`release ${what}`}>
         release

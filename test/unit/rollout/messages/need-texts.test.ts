@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
-import { dueText, headlineWords, needText } from '../../../../src/rollout/messages/need-texts.ts';
+import {
+  dueText,
+  headlineWords,
+  namedBlocker,
+  needText,
+} from '../../../../src/rollout/messages/need-texts.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
+import { aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
+const showAt = (at: number, hasSeconds = false) => new Date(at).toISOString().slice(11, hasSeconds ? 19 : 16);
 const buildHold = { build: '19.536-4', by: 'alice', reason: 'crashes', at: startedAt };
 
 describe('what a rollout needs from a person', () => {
@@ -34,7 +41,7 @@ describe('what a rollout needs from a person', () => {
   ])('is named in a few words, and with what to do about it: %s %o', (kind, changes, due, advice) => {
     const status = { ...aRolloutStatus(), ...changes, headline: { kind, needsPerson: true } };
     expect(dueText(status)).toBe(due);
-    expect(needText(status)).toBe(`${due.charAt(0).toUpperCase()}${due.slice(1)}. ${advice}`);
+    expect(needText(status, showAt)).toBe(`${due.charAt(0).toUpperCase()}${due.slice(1)}. ${advice}`);
   });
 });
 
@@ -51,10 +58,41 @@ it('names collectors of held strata, which nobody else releases, while the rest 
   ];
   const status = aRolloutStatus({ strata: { total: 2, held, uncovered: { count: 0, labels: [] } } });
   const waits = '58 collectors of held strata wait for a release.';
-  expect(needText(status)).toBe(`${waits} The rest continues.`);
+  expect(needText(status, showAt)).toBe(`${waits} The rest continues.`);
   const headline = { kind: 'waitsForWindow', needsPerson: false } as const;
   const reason = 'the window is closed';
-  expect(needText({ ...status, headline, reason })).toBe(`${waits} The window is closed.`);
+  expect(needText({ ...status, headline, reason }, showAt)).toBe(`${waits} The window is closed.`);
+});
+
+it('names a held group once, without the cause that its note has', () => {
+  const held = [aHeldStratum({ label: 'fields.rack=r7', by: 'root', reason: 'rewired', waiting: 40 })];
+  const reason = 'group fields.rack=r7 is held: by root: rewired';
+  const blockers = [{ kind: 'stratumHeld', reason, until: null } as const];
+  const status = aRolloutStatus({ strata: strataHolding(...held), blockers });
+  expect(needText(status, showAt)).toBe('Group fields.rack=r7 is held. The rest continues.');
+  const two = strataHolding(...held, aHeldStratum());
+  expect(needText({ ...status, strata: two }, showAt)).toBe('2 strata are held. The rest continues.');
+});
+
+it('says until when a running rollout waits, to the second for its pace', () => {
+  const until = startedAt + 40_000;
+  const waits = (...blockers: RolloutStatus['blockers']) => needText(aRolloutStatus({ blockers }), showAt);
+  expect(waits({ kind: 'soak', reason: 'wave canary soaks', until })).toBe(
+    'Needs nothing. Wave canary soaks, until 21:00.',
+  );
+  const reason = 'the pace allows 600 starts an hour';
+  expect(waits({ kind: 'pace', reason, until })).toBe(
+    'Needs nothing. The pace allows 600 starts an hour; next start 21:00:40.',
+  );
+  expect(waits({ kind: 'pace', reason, until: null })).toBe(
+    `Needs nothing. The pace allows 600 starts an hour.`,
+  );
+});
+
+it('names no blocker while a person is needed', () => {
+  const blockers = [{ kind: 'pace', reason: 'the pace allows 2 starts an hour', until: null } as const];
+  expect(namedBlocker(aRolloutStatus({ blockers }))).toBe(blockers[0]);
+  expect(namedBlocker(aRolloutStatus({ blockers, state: 'held' }))).toBeUndefined();
 });
 
 describe('the headline in words', () => {

@@ -111,7 +111,7 @@ describe('why a collector waits', () => {
   const held = opened({ rollout: heldRollout });
   const pace = { perHour: 2, from: 2, factor: 1, after: 1 };
   const paced = opened({ policy: { pace }, pacedForMs: 30 * minute });
-  const itsPace = 'the pace, 2 an hour, is used up';
+  const itsPace = 'the pace allows 2 starts an hour';
 
   it.each<[string, RolloutView, Upgrade, string, number | null]>([
     ['its wave, and when that may begin', soaks(), pending(), itsGate, now + 10 * minute],
