@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../src/contract/admin/rollout-status.ts';
 import { hasBrowser, launchBrowser } from '../support/page/browser.ts';
 import { differenceOf, keepLayout, keptLayout, type Layout, layoutOf } from '../support/page/layout.ts';
-import { waiting, worldAudit, worldRollouts } from '../support/page/page-world.ts';
+import { paced, waiting, worldAudit, worldRollouts } from '../support/page/page-world.ts';
 import { openPage, servePage } from '../support/page/serve-page.ts';
 
 // A share of squares. Other letters change one in fifty, a column that wraps one in five.
@@ -23,6 +23,7 @@ const views: Readonly<Record<string, { readonly path: string; readonly awaited: 
   overview: { path: '', awaited: '.policy' },
   rollout: { path: `rollouts/${waiting}`, awaited: '.night' },
   held: { path: `rollouts/${held}`, awaited: '.night' },
+  paced: { path: `rollouts/${paced}`, awaited: '.night' },
   collectors: { path: `rollouts/${waiting}/collectors`, awaited: '.collectors tbody tr' },
   collector: { path: 'collectors/2', awaited: 'main h2' },
   activity: { path: 'activity', awaited: '.activity tbody tr' },

@@ -6,7 +6,7 @@ import { accessibilityFaults, hasBrowser, launchBrowser } from '../support/page/
 import { waiting, worldAudit, worldRollouts } from '../support/page/page-world.ts';
 import { pageClock as clock, openPage, servePage } from '../support/page/serve-page.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
-import { aCause, aHeldStratum, strataHolding } from '../support/status-parts.ts';
+import { aCause, aHeldStratum, aPolicyStatus, strataHolding } from '../support/status-parts.ts';
 
 /** Advances the page's own clock until a condition holds. */
 async function inTime(page: Page, isSo: () => Promise<boolean>): Promise<void> {
@@ -276,13 +276,12 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const data = { policies: { policies, orphans: [] } };
     const page = await open((await servePage([of('eu'), of('us', held)], {}, 1, data)).url);
     const rows = () => page.locator('.policy h3').allTextContents();
-    await expect
-      .poll(rows)
-      .toEqual(['web-us held account us', 'web-eu running account eu', 'web-ap account ap']);
+    await expect.poll(rows).toEqual(['web-us held', 'web-eu running', 'web-ap account ap']);
+    expect(await page.locator('.policy .target').first().textContent()).toContain('account us');
     await page.getByLabel('Account').selectOption('eu');
-    await expect.poll(rows).toEqual(['web-eu running account eu']);
+    await expect.poll(rows).toEqual(['web-eu running']);
     await page.reload();
-    await expect.poll(rows).toEqual(['web-eu running account eu']);
+    await expect.poll(rows).toEqual(['web-eu running']);
     await page.getByText('Nothing needs you in account eu.').waitFor();
     await page.getByText('1 rollout needs you in other accounts than eu.').waitFor();
     await page.getByRole('button', { name: 'show all accounts' }).click();
@@ -377,6 +376,32 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const page = await open((await servePage([], {}, 1, data)).url);
     await page.getByRole('link', { name: waiting }).click();
     await expect.poll(() => page.url()).toContain(`#/rollouts/${waiting}`);
+  });
+
+  it('folds the scans of many policies, except those with a problem', async () => {
+    const failed = { at: 0, outcome: 'failed', reason: 'HTTP 500' } as const;
+    const scans = ['a', 'b', 'c', 'd', 'e', 'f'].map((policy) => aPolicyStatus({ policy }));
+    const policies = [...scans, aPolicyStatus({ policy: 'broken', lastScan: failed })];
+    const data = { policies: { policies, orphans: [] } };
+    const page = await open((await servePage([], {}, 1, data)).url);
+    const card = page.getByRole('region', { name: 'Scans' });
+    await card.getByText('HTTP 500').waitFor();
+    const starts = card.getByRole('button', { name: /^start/ });
+    expect(await starts.count()).toBe(1);
+    await card.getByText('6 policies without a failed scan').click();
+    expect(await starts.count()).toBe(7);
+  });
+
+  it.each([1440, 1024])('draws the bars of all policies alike at %i pixels', async (width) => {
+    const { url } = await servePage(worldRollouts);
+    const page = await open(url, { viewport: { width, height: 900 } });
+    await page.locator('.policy').first().waitFor();
+    const boxes = await Promise.all(
+      (await page.locator('.policy .bar').all()).map((bar) => bar.boundingBox()),
+    );
+    const widths = boxes.map((box) => Math.round(box?.width ?? 0));
+    expect(new Set(widths).size).toBe(1);
+    expect(widths[0]).toBeGreaterThan(150);
   });
 
   it('does not offer to start a policy beside its running rollout, and says what to do', async () => {
@@ -763,7 +788,9 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const textOf = (selector: string, hasText: string) =>
       expect.poll(() => page.locator(selector, { hasText }).first().textContent());
     await textOf('.policy .deed', 'paused').toMatch(/^paused\s+by alice, CHG-1042, .*21:15 UTC$/);
-    await textOf('.policy .target', 'rollback of').toBe(`back to 19.441-2 rollback of ${id}`);
+    await textOf('.policy .target', 'rollback of').toMatch(
+      new RegExp(`^back to 19.441-2\\s+rollback of ${id}$`),
+    );
     await textOf('.policy .target', 'rolled back by').toContain(backId);
     await textOf('.ended li', endedId).toMatch(
       /rollback of web-20261119-9 ?aborted\s+by alice, CHG-1042, .*21:15 UTC.*back to 19\.441-2/,
@@ -780,6 +807,8 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const page = await open((await servePage(worldRollouts, {}, 300, { audit: worldAudit })).url);
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByText('3 actions').waitFor();
+    const link = page.getByRole('link', { name: 'collector 2' });
+    expect(await link.getAttribute('href')).toBe('#/collectors/2');
     await page.getByLabel('Who').selectOption('alice');
     await page.getByText('2 actions').waitFor();
     await page.getByLabel('Search').fill('CHG-1042');

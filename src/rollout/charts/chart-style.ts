@@ -94,5 +94,5 @@ export const chartStyle = `
   .in-wide { display: inline }
   .in-narrow { display: none }
 }
-.stacked .layers { display: block; width: 100%; height: 10rem; border-bottom: 1px solid var(--line); border-left: 1px solid var(--line) }
+.stacked .layers { display: block; width: 100%; height: 8rem; border-bottom: 1px solid var(--line); border-left: 1px solid var(--line) }
 `;

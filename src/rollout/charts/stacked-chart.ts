@@ -123,7 +123,7 @@ export function buildsChart(
   const layers = builds.map((name, index): Layer => {
     const counts = points.map((point) => point.counts[index] ?? 0);
     if (index === 0) return { name, tone: 'good', counts };
-    return { name, tone: 'rest', opacity: Math.max(0.25, 1 - 0.15 * (index - 1)), counts };
+    return { name, tone: 'rest', opacity: Math.max(0.2, 0.7 ** (index - 1)), counts };
   });
   const label = layers.map(({ name, counts }) => `${counts.at(-1) ?? 0} on ${name}`).join(', ');
   return stackedChart({ instants: points.map(({ at }) => at), layers, top: planned, zone, localOf, label });

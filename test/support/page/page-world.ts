@@ -17,15 +17,21 @@ const strata = [
   'AIX / ppc64 / 19.402-1',
 ];
 
-/** An installation with four rollouts: one waits for approval, one is held, one runs, one has ended. */
+/** An installation with four rollouts: one waits for approval, one is held, one runs at a pace, one has ended. */
 export const waiting = 'production-20261122-3';
+export const paced = 'edge-20261122-1';
 export const worldRollouts: readonly RolloutStatus[] = [
   aRolloutStatus({
-    id: 'edge-20261122-1',
+    id: paced,
     policy: 'edge',
     createdAt: now - 30 * minute,
     eta: { kind: 'at', at: now + 80 * minute, plusMinusMs: 9 * minute, requests: 800 },
-    blockers: [{ kind: 'concurrency', reason: 'all 20 slots are taken', until: null }],
+    blockers: [
+      {
+        ...{ kind: 'pace', reason: 'the pace of wave canary allows 600 starts an hour' },
+        until: now + 40_000,
+      },
+    ],
   }),
   aRolloutStatus({
     id: waiting,

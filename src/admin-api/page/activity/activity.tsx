@@ -153,9 +153,10 @@ function Row({ at, by, event, subject, reason }: AuditEntry) {
   );
 }
 
-/** A rollout is a link; its wave follows. */
+/** A collector and a rollout are links; the wave of a rollout follows. */
 function Subject({ event, subject }: Pick<AuditEntry, 'event' | 'subject'>) {
   const [rollout = '', ...others] = subject.split(' ');
+  if (event.startsWith('collector.')) return <a href={linkTo.collector(subject)}>collector {subject}</a>;
   if (!event.startsWith('rollout.') && !event.startsWith('wave.')) return <bdi>{subject}</bdi>;
   return (
     <>

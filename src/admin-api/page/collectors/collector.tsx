@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatDuration } from '../../../base/time.ts';
 import { seenText } from '../../../rollout/messages/explanations.ts';
+import { sentence } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { type AnswerOf, callDaemon } from '../parts/call.ts';
 import { holds } from '../parts/live.ts';
@@ -96,10 +97,11 @@ function PolicyState(explanation: Explanation) {
         <bdi>{policy}</bdi> <Badge name={state ?? kind} />
       </h2>
       <p class="need">
-        {reason}
+        {sentence(reason)}
         {until === null ? null : (
           <>
-            . May change <Time at={until} />
+            {' '}
+            May change <Time at={until} />
             {until > Date.now() ? ` (in ${formatDuration(until - Date.now())})` : ''}.
           </>
         )}

@@ -47,7 +47,7 @@ export const columns: readonly Column[] = [
 ];
 
 export const nameColumn: Column = {
-  ...{ name: 'name', label: 'Collector', width: 'minmax(9rem, 1.3fr)' },
+  ...{ name: 'name', label: 'Collector', width: 'minmax(10.5rem, 1.3fr)' },
   sortedBy: ({ collectorName }) => collectorName,
 };
 

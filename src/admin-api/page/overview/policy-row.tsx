@@ -49,11 +49,11 @@ export function PolicyRow({
     <li class={rollout.headline.needsPerson ? 'policy needs' : 'policy'}>
       <h3>
         <a href={linkTo.rollout(rollout.id)}>{policy}</a>{' '}
-        <Badge name={rollout.headline.kind} words={headlineWords(rollout)} /> <AccountName {...rollout} />
+        <Badge name={rollout.headline.kind} words={headlineWords(rollout)} />
       </h3>
       <p class="quiet target">
         {rollout.kind === 'rollback' ? `back to ${rollout.backTo.join(', ')}` : `→ ${rollout.targetBuild}`}{' '}
-        <RollbackLinks {...rollout} />
+        <AccountName {...rollout} /> <RollbackLinks {...rollout} />
       </p>
       <div class="progress">
         <Bar counts={rollout.counts} size={rollout.planned} label={`${policy}: `} />

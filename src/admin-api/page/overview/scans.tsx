@@ -19,11 +19,17 @@ import { Lines } from '../verbs/verb-dialogs.tsx';
 
 type Policy = Policies['policies'][number];
 
+// More policies without a problem are folded: the list above has them all.
+const openMax = 4;
+
 /** The last scan of each policy, and rollouts without a policy in the config. */
 export function PolicyScans() {
   const scans = policies.value;
   if (scans === undefined || scans.policies.length + scans.orphans.length === 0) return null;
   const { orphans, reports } = scans;
+  const shown = scans.policies.filter(isOfChosenAccount);
+  const folded = shown.length > openMax ? shown.filter((each) => !hasProblem(each)) : [];
+  const open = shown.filter((each) => !folded.includes(each));
   return (
     <section class="card" aria-labelledby="scans">
       <h2 id="scans">Scans</h2>
@@ -40,15 +46,29 @@ export function PolicyScans() {
             </span>
           </li>
         ))}
-        {scans.policies.filter(isOfChosenAccount).map((each) => (
+        {open.map((each) => (
           <ScanRow key={each.policy} {...each} />
         ))}
       </ul>
+      {folded.length === 0 ? null : (
+        <details>
+          <summary>{counted(folded.length, 'policy', 'policies')} without a failed scan</summary>
+          <ul class="rows">
+            {folded.map((each) => (
+              <ScanRow key={each.policy} {...each} />
+            ))}
+          </ul>
+        </details>
+      )}
       <p class="verbs">
         <ActButton onClick={askReload}>reload the config file</ActButton>
       </p>
     </section>
   );
+}
+
+function hasProblem({ lastScan, config }: Policy): boolean {
+  return lastScan?.outcome === 'failed' || config.kind !== 'agreed';
 }
 
 const configText = {

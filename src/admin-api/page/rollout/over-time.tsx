@@ -9,15 +9,18 @@ export function OverTime({ rollout, course: { burnUp, builds } }: { rollout: Rol
   const progress = progressChart(burnUp.points, fleet);
   if (progress === undefined) return <p class="quiet">Nothing happened yet.</p>;
   return (
-    <>
-      <Chart chart={progress} />
-      {burnUp.isWhole ? null : <p class="quiet small">Earlier events of upgrades are no longer kept.</p>}
+    <div class="over-time">
+      <div>
+        <h3>Upgrades</h3>
+        <Chart chart={progress} />
+        {burnUp.isWhole ? null : <p class="quiet small">Earlier events of upgrades are no longer kept.</p>}
+      </div>
       {builds === null ? null : (
-        <>
+        <div>
           <h3>Builds of the planned collectors</h3>
           <Chart chart={buildsChart(builds, fleet)} />
-        </>
+        </div>
       )}
-    </>
+    </div>
   );
 }
