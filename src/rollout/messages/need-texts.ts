@@ -44,16 +44,24 @@ export function dueText(status: RolloutStatus): string {
 /** What a rollout needs, or does, in whole sentences. */
 export function needText(status: RolloutStatus, showAt: ShowAt): string {
   const { headline, state, endedAt, reason, api } = status;
-  if (headline.needsPerson) return `${sentence(dueText(status))} ${adviceText(status)}`;
+  if (headline.needsPerson) return `${stopText(status)} ${adviceText(status)}`;
   if (headline.kind === 'waitsForService')
     return `Waits for the service. ${sentence(api?.outage?.reason ?? '')} It continues automatically.`;
   if (state === 'aborted') return sentence(`aborted ${reason}`);
   return endedAt === null ? ongoingText(status, showAt) : sentence(reason);
 }
 
+/** What stops it: `It is paused by alice: an incident.`, where somebody asked for it. */
+function stopText(status: RolloutStatus): string {
+  const { headline, reason, reasonKind } = status;
+  const due = dueText(status);
+  if (headline.kind !== 'held' && headline.kind !== 'paused') return sentence(due);
+  return reasonKind === 'asked' ? sentence(`${due} ${reason}`) : `${sentence(due)} ${sentence(reason)}`;
+}
+
 /** What a person does about it. */
 function adviceText(status: RolloutStatus): string {
-  const { headline, reason, planHash, buildHold, policy, rollbackId } = status;
+  const { headline, planHash, buildHold, policy, rollbackId } = status;
   switch (headline.kind) {
     case 'needsApproval':
       if (status.state !== 'awaitingApproval')
@@ -62,9 +70,9 @@ function adviceText(status: RolloutStatus): string {
         ? `Check plan ${planHash} first.`
         : `Release build ${buildHold.build} and approve plan ${planHash}, or abort.`;
     case 'held':
-      return `${sentence(reason)} Check the cause, then ${waysOn(status)}.`;
+      return `Check the cause, then ${waysOn(status)}.`;
     case 'paused':
-      return `${sentence(reason)} Resume it to continue.`;
+      return 'Resume it to continue.';
     case 'newerVersion':
       return 'Upgrade this daemon.';
     case 'otherAccount':

@@ -128,6 +128,7 @@ export const worldRollouts: readonly RolloutStatus[] = [
     hold: 17,
     createdAt: now - 20 * minute,
     reason: 'wave canary has 2 failures of 0 allowed',
+    reasonKind: 'failures',
     eta: { kind: 'unknown', reason: 'held' },
     blockers: [{ kind: 'held', reason: 'the rollout is held: wave canary has 2 failures', until: null }],
     buildHold: { build: '19.536-4', reason: 'it tripped a canary', by: 'daemon', at: now - 12 * minute },

@@ -24,11 +24,16 @@ describe('what a rollout needs from a person', () => {
     ],
     [
       'held',
-      { state: 'held', reason: 'too many failures', verbs: ['resume', 'abort'] },
+      { state: 'held', reasonKind: 'failures', reason: 'too many failures', verbs: ['resume', 'abort'] },
       'it is held',
       'Too many failures. Check the cause, then resume or abort.',
     ],
-    ['paused', { reason: 'lunch' }, 'it is paused', 'Lunch. Resume it to continue.'],
+    [
+      'paused',
+      { reason: 'the inventory is empty', reasonKind: 'inventoryUnresolved' },
+      'it is paused',
+      'The inventory is empty. Resume it to continue.',
+    ],
     ['newerVersion', {}, 'a newer upwave wrote it', 'Upgrade this daemon.'],
     ['otherAccount', {}, 'it belongs to another account', 'Check the access id in the config.'],
     ['policyMissing', {}, 'its policy is missing', 'Put production back into the config, or abort.'],
@@ -43,6 +48,11 @@ describe('what a rollout needs from a person', () => {
     expect(dueText(status)).toBe(due);
     expect(needText(status, showAt)).toBe(`${due.charAt(0).toUpperCase()}${due.slice(1)}. ${advice}`);
   });
+});
+
+it('says who paused a rollout in one sentence', () => {
+  const status = aRolloutStatus({ state: 'paused', reason: 'by ann: lunch', reasonKind: 'asked' });
+  expect(needText(status, showAt)).toBe('It is paused by ann: lunch. Resume it to continue.');
 });
 
 it('names collectors of held strata, which nobody else releases, while the rest continues', () => {
