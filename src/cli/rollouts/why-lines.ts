@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { BlockerKind } from '../../base/vocabulary.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { blockerUntilText } from '../../rollout/messages/need-texts.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { heldName } from '../../rollout/messages/stratum-reasons.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
@@ -119,10 +120,7 @@ function waitParts({ api, blockers }: RolloutStatus, now: EpochMs): readonly Lin
   const outage: readonly Line[] = current === null ? [] : [['waits', outageText(current, now)]];
   const others = blockers
     .filter(({ kind }) => !hasOwnLines.has(kind))
-    .map(({ reason, until }): Line => {
-      const end = until === null ? '' : `, until ${showInstant(until, now)}`;
-      return ['waits', `${reason}${end}`];
-    });
+    .map((each): Line => ['waits', blockerUntilText(each, (at) => showInstant(at, now))]);
   return [...outage, ...others];
 }
 

@@ -54,10 +54,12 @@ export function Time({
   const there = zone === undefined ? own : timeText(at, zone, hasSeconds);
   const iso = new Date(at).toISOString();
   return (
-    <time dateTime={iso} title={`${iso} (shown in ${ownZone})`}>
-      {own} <small>{zoneText(at)}</small>
+    <>
+      <time dateTime={iso} title={`${iso} (shown in ${ownZone})`}>
+        {own} <small>{zoneText(at)}</small>
+      </time>
       {there === own ? '' : ` (${there} ${zone?.split('/').at(-1)?.replaceAll('_', ' ') ?? ''})`}
-    </time>
+    </>
   );
 }
 

@@ -36,10 +36,15 @@ export function Notes({ rollout }: { readonly rollout: Rollout }) {
       )}
       {blockers.length === 0 ? null : (
         <ul class={noteClasses[headline.kind] ?? 'note'} aria-label="Why nothing more starts">
-          {blockers.map(({ reason, until }) => (
+          {blockers.map(({ kind, reason, until }) => (
             <li key={reason}>
               {reason}
-              <TimeAfter words=", until " at={until} zone={rollout.window?.timeZone} />
+              <TimeAfter
+                words={kind === 'pace' ? '; next start ' : ', until '}
+                at={until}
+                zone={rollout.window?.timeZone}
+                hasSeconds={kind === 'pace'}
+              />
             </li>
           ))}
         </ul>

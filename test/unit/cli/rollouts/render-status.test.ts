@@ -116,6 +116,11 @@ plan    7f3a by schedule   3 left out   from 19.441-2`);
       'closed: frozen: holidays, and does not open within a year',
     ],
     ['waits', out({ ...down, until: pausedUntil }), `${downSince}; next try ${atOf(pausedUntil)}`],
+    [
+      'waits',
+      { blockers: [{ kind: 'pace', reason: 'the pace allows 600 starts an hour', until: pausedUntil }] },
+      `the pace allows 600 starts an hour; next start ${atOf(pausedUntil)}`,
+    ],
     ['waits', out({ ...down, until: null }), `${downSince}; one request is testing the service`],
     [
       'held',
