@@ -50,7 +50,7 @@ export async function demoCommand(
       daemon,
       config,
       output,
-      { json: false, wait: true, canBeAsked: options.keep },
+      { json: false, wait: true, canBeAsked: options.keep, policies: config.rollouts },
       stop,
     );
     const { createsPerCollector, tasksInFlightMax, throttled } = service.record.snapshot();

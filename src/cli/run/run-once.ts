@@ -17,7 +17,7 @@ import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
 import { CommandFailure, type CommandOptions, UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../shell/exit-codes.ts';
-import { openConfig } from '../shell/open-config.ts';
+import { openConfig, policyOf } from '../shell/open-config.ts';
 import { openReadWindow } from '../shell/read-window.ts';
 import { noAnswer } from '../shell/service-notes.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
@@ -50,20 +50,25 @@ export interface RunOnceResult {
 const redisWithinMs = 5_000;
 
 /**
- * `upwave run --once`: starts every policy now, shows live progress, and ends when each rollout has ended, is held, or
+ * `upwave run --once [policy]`: starts every policy, or the named one, now, shows live progress, and ends when each rollout has ended, is held, or
  * waits for a person or a window. The next run continues where this one stopped.
  */
-export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOutput): Promise<ExitCode> {
+export async function runOnceCommand(
+  named: string | undefined,
+  options: RunOnceOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
   limitHeapGrowth();
   const stop = stopSignal();
   const config = openConfig(options.config);
+  const policies = named === undefined ? config.rollouts : [policyOf(config, named)];
   const chosen = chooseRedis(config, options.redis);
   for (const words of findRisks(config)) output.err.write(`warning: ${toPrintable(words)}\n`);
   const log = options.logFile === undefined ? noLog : openLogFile(options.logFile, output);
   const redis = await withRedis(chosen, embeddedDataDir(), (text) => output.err.write(`${text}\n`));
   const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), log);
   try {
-    const { exitCode } = await runOnce(daemon, config, output, options, stop);
+    const { exitCode } = await runOnce(daemon, config, output, { ...options, policies }, stop);
     if (stop.aborted) output.err.write('stopped; the next run continues where this one stopped\n');
     return exitCode;
   } finally {
@@ -91,15 +96,16 @@ export function makeOnceDaemon(
   });
 }
 
-/** Runs every policy of the config once on a daemon that is not started yet. @throws CommandFailure */
+/** Runs policies of the config once on a daemon that is not started yet. @throws CommandFailure */
 export async function runOnce(
   daemon: Daemon,
   config: Config,
   output: ConsoleOutput,
-  options: Pick<RunOnceOptions, 'json' | 'wait'> & Pick<StatusStyle, 'canBeAsked'>,
+  options: Pick<RunOnceOptions, 'json' | 'wait'> &
+    Pick<StatusStyle, 'canBeAsked'> & { readonly policies: Config['rollouts'] },
   stop: AbortSignal,
 ): Promise<RunOnceResult> {
-  const { json } = options;
+  const { json, policies } = options;
   await requireRedis(daemon, redisWithinMs);
   const url = await listenOrGoOn(daemon, config);
   const place = url === undefined ? takenText(config) : `status and metrics at ${url}`;
@@ -107,7 +113,7 @@ export async function runOnce(
   const started: string[] = [];
   const unread: string[] = [];
   const window = openReadWindow(output);
-  for (const { name } of config.rollouts) {
+  for (const { name } of policies) {
     const result = await scanWithin(window, () => daemon.scanNow(name, 'operator', stop), stop);
     if (result.kind === 'failed') throw failureOf(result, accountConfigOf(config, name));
     if (result.kind === 'outdated') throw new CommandFailure(exitCodes.heldOrNeedsAPerson, scanText(result));

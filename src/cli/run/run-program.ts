@@ -10,10 +10,13 @@ import { addServiceOptions } from './service-options.ts';
 export function addRunProgram(program: Command, run: CommandRunner): void {
   program
     .command('run')
-    .description('the daemon: scans at start and on schedule; with --once, runs every policy now and ends')
+    .argument('[policy]', 'with --once: only this policy')
+    .description(
+      'the daemon: scans at start and on schedule; with --once, runs every policy, or one, now and ends',
+    )
     .option(
       '--once',
-      'start every policy now, show progress, end when each rollout has ended, is held, or waits for approval or a window',
+      'start every policy, or the named one, now, show progress, end when each rollout has ended, is held, or waits for approval or a window',
       false,
     )
     .option('--wait', 'with --once: stay while a window is closed', false)
@@ -26,17 +29,25 @@ interface RunOptions extends RunOnceOptions {
   readonly once: boolean;
 }
 
-async function runOrRunOnce(options: RunOptions, output: ConsoleOutput): Promise<ExitCode> {
+async function runOrRunOnce(
+  policy: string | undefined,
+  options: RunOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
   if (options.once) {
     endAtHangUp();
-    return (await import('./run-once.ts')).runOnceCommand(options, output);
+    return (await import('./run-once.ts')).runOnceCommand(policy, options, output);
   }
-  refuseForDaemon(options);
+  refuseForDaemon(policy, options);
   return (await import('./run-command.ts')).runCommand(options, output);
 }
 
-/** Options that would otherwise be ignored silently, and seem to be in force. */
-function refuseForDaemon({ wait, logFile }: RunOptions): void {
+/** What would otherwise be ignored silently, and seem to be in force. */
+function refuseForDaemon(policy: string | undefined, { wait, logFile }: RunOptions): void {
+  if (policy !== undefined)
+    throw new UsageFailure(
+      `the daemon runs every policy of the config; \`run --once ${policy}\` runs one policy and ends`,
+    );
   const words = wait
     ? '--wait is for `run --once`; `run` waits for windows anyway'
     : logFile === undefined

@@ -39,6 +39,16 @@ describe.concurrent('upwave run --once', () => {
     expect(code).toBe(0);
   });
 
+  it('runs only the policy that it is given', async (test) => {
+    const { night, desk } = await aDesk(test, { scenario: { fleet: { size: 3 } } });
+    const { rollouts } = JSON.parse(JSON.stringify(nightConfig(night.baseUrl)));
+    desk.change({ rollouts: [{ ...rollouts[0], name: 'other' }, ...rollouts] });
+    const unknown = await desk.run('run', '--once', 'nigth');
+    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('did you mean night?')]);
+    const { code, err } = await desk.run('run', '--once', 'night');
+    expect([code, err.match(/^\w+(?=: started)/gm)]).toEqual([0, ['night']]);
+  });
+
   it('ends with 1 when some upgrades failed, and names them with their reasons', async (test) => {
     const failures = [{ match: { count: 1 }, outcome: 'failed' as const, message: 'permission denied' }];
     const { desk } = await aDesk(test, {

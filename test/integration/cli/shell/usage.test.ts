@@ -30,6 +30,7 @@ describe.concurrent('the command line', () => {
     ['run --onse', /unknown option '--onse'/],
     ['run --log-file x', /^upwave: --log-file is for `run --once`/],
     ['run --wait', /^upwave: --wait is for `run --once`/],
+    ['run production', /^upwave: the daemon runs every policy .*`run --once production` runs one policy/],
     ['hold --reason none', /missing required argument 'what'/],
     ['upgrades --state faild', /did you mean failed\?/],
     ['events --limit 1001', /1001/],
