@@ -6,6 +6,7 @@ import { findRisks } from '../../config/show/find-risks.ts';
 import { maskedPolicy } from '../../config/show/masked-urls.ts';
 import { findOverlappingPolicies } from '../../config/show/overlapping-policies.ts';
 import { ConfigError, type ConfigProblem } from '../../config/source/config-error.ts';
+import { tooQuickText } from '../../rehearsal/result/assumed-text.ts';
 import { type CommandOptions, UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
@@ -40,7 +41,7 @@ export async function configCheckCommand(
   const fleet = options.fleet ? await readFleet(config, output) : undefined;
   const overlapping = accountConfigsOf(config).flatMap(({ rollouts }) => findOverlappingPolicies(rollouts));
   // Secrets print themselves as ***.
-  const risks = findRisks(config);
+  const risks = [...findRisks(config), ...config.rollouts.flatMap((policy) => tooQuickText(policy) ?? [])];
   const masked = { ...config, rollouts: config.rollouts.map(maskedPolicy) };
   const warnings = [...overlapping.map(({ words }) => words), ...risks, ...(fleet?.warnings ?? [])];
   return printAnswer(output, options, { ...masked, overlapping, risks, ...(fleet && { fleet }) }, () =>

@@ -50,7 +50,8 @@ export async function rehearseCommand(
   const config = openConfig(options.config, process.env, options.fleet === undefined);
   const policy = choosePolicy(config, named);
   const tooQuick = tooQuickText(policy);
-  if (tooQuick !== undefined) output.err.write(`${tooQuick}\n`);
+  if (tooQuick !== undefined)
+    output.err.write(`warning: ${tooQuick}. Rehearse a policy with the times of the real service.\n`);
   const limits = options.failIf.map(readLimit);
   const beganAt = options.at ?? Date.now();
   const learned = options.learn

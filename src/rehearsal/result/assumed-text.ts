@@ -11,11 +11,11 @@ export const notPlayedText = 'late joiners, collectors that leave, other policie
 // An answer of the service may be as old as a heartbeat, and the next one comes after another.
 const heardAfterMs = 2 * serviceLimits.heartbeatMs;
 
-/** A warning where a policy is for a service at a higher speed, as that of the first guide is: no collector returns in time. */
+/** A risk of a policy for a service at a higher speed, as that of the first guide is: with a real one no collector returns in time. */
 export function tooQuickText({ name, upgrade }: Pick<Policy, 'name' | 'upgrade'>): string | undefined {
   const { verifyWithinMs } = upgrade;
   if (verifyWithinMs >= heardAfterMs) return undefined;
-  return `warning: ${name} waits ${formatDuration(verifyWithinMs)} for a collector to return (upgrade.verifyWithin), and a heartbeat comes every ${formatDuration(serviceLimits.heartbeatMs)}; so upgrades that went well count as lost. Rehearse a policy with the times of the real service.`;
+  return `${name} waits ${formatDuration(verifyWithinMs)} for a collector to return (upgrade.verifyWithin), and a heartbeat comes every ${formatDuration(serviceLimits.heartbeatMs)}; so upgrades that went well count as lost`;
 }
 
 /** The assumptions of the rehearsal: about upgrades, the build, the service, gates and people. */

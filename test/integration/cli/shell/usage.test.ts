@@ -150,6 +150,21 @@ describe.concurrent('`config check`', () => {
     );
   });
 
+  it('warns of a policy that gives a collector less time to return than its next heartbeat takes', async (test) => {
+    const desk = aDesk(test, {
+      service,
+      rollouts: [
+        { name: 'quick', select: { include: { name: 'a' } }, upgrade: { verifyWithin: '6s' } },
+        { name: 'usual', select: { include: { name: 'b' } }, upgrade: { verifyWithin: '1m' } },
+      ],
+    });
+    const { code, out } = await desk.call('config', 'check');
+    expect([code, out.match(/warning: .*/g)]).toEqual([
+      0,
+      [expect.stringMatching(/^warning: quick waits 6s .*\(upgrade\.verifyWithin\).* every 15s/)],
+    ]);
+  });
+
   it('reports a missing file without a line', async () => {
     const args = ['config', 'check', '--config', '/nowhere/upwave.yaml'];
     const [text, json] = [await callUpwave(...args), await callUpwave(...args, '--json')];
