@@ -44,9 +44,11 @@ export async function configCheckCommand(
   const risks = [...findRisks(config), ...config.rollouts.flatMap((policy) => tooQuickText(policy) ?? [])];
   const masked = { ...config, rollouts: config.rollouts.map(maskedPolicy) };
   const warnings = [...overlapping.map(({ words }) => words), ...risks, ...(fleet?.warnings ?? [])];
-  return printAnswer(output, options, { ...masked, overlapping, risks, ...(fleet && { fleet }) }, () =>
+  printAnswer(output, options, { ...masked, overlapping, risks, ...(fleet && { fleet }) }, () =>
     render(options.config, config, warnings, fleet),
   );
+  const selectsNothing = fleet?.policies.some(({ selected }) => selected === 0) === true;
+  return selectsNothing ? exitCodes.heldOrNeedsAPerson : exitCodes.done;
 }
 
 /**

@@ -1,10 +1,15 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { showCount } from '../../base/singular-or-plural.ts';
-import { emptyInventoryText, noTargetText, unselectedReasons } from '../../rollout/messages/exclusions.ts';
+import {
+  emptyInventoryText,
+  emptyMatchText,
+  noTargetText,
+  unselectedReasons,
+} from '../../rollout/messages/exclusions.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type Overlap, type PolicyClaim } from '../../rollout/planning/overlap.ts';
-import { compileMatch } from '../../rollout/planning/selector.ts';
+import { compileMatch, findEmptyMatch } from '../../rollout/planning/selector.ts';
 import type { PolicyPlan } from './read-plans.ts';
 import { overlapText } from './render-plan.ts';
 
@@ -33,10 +38,14 @@ export function checkFleet(plans: readonly PolicyPlan[]): FleetCheck {
         : `${name}: selects ${showCount(selected ?? 0)} of ${showCount(reading.fleet.collectors.length)} installed collectors`;
     return { policy: name, selected, words };
   });
-  const selectingNone = plans.flatMap(({ policy: { name }, reading }, index) => {
+  const selectingNone = plans.flatMap(({ policy: { name, select }, reading }, index) => {
     if (reading.kind === 'noTarget' || policies[index]?.selected !== 0) return [];
-    const isEmpty = reading.fleet.collectors.length === 0;
-    return [isEmpty ? `${name}: ${emptyInventoryText}` : `${name} matches nothing; check its select`];
+    const { collectors } = reading.fleet;
+    return [
+      collectors.length === 0
+        ? `${name}: ${emptyInventoryText}`
+        : `${name} matches nothing: ${emptyMatchText(findEmptyMatch(select, collectors))}`,
+    ];
   });
   const missing = plans.filter(
     ({ reading }) => reading.kind === 'noTarget' && reading.why.kind === 'notOffered',

@@ -1,7 +1,12 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { accountConfigOf } from '../../config/account-configs.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
-import { leftOutText, noTargetText, showLeftOut } from '../../rollout/messages/exclusions.ts';
+import {
+  leftOutText,
+  noTargetText,
+  showLeftOut,
+  unselectedReasons,
+} from '../../rollout/messages/exclusions.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type PolicyClaim } from '../../rollout/planning/overlap.ts';
@@ -33,6 +38,7 @@ export async function planCommand(
     const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);
     return assessPlan(policy, plan, { now, requestsPerSecond });
   };
+  const exitCode = plans.some(selectsNothing) ? exitCodes.heldOrNeedsAPerson : exitCodes.done;
   const overlaps = findOverlaps(plans.map(claimOf));
   if (json) {
     const answers = plans.map(({ policy, reading }) =>
@@ -46,7 +52,7 @@ export async function planCommand(
         : planJson(policy, reading.plan, assess(policy, reading.plan), members),
     );
     printJson(output, { plans: answers, overlaps });
-    return exitCodes.done;
+    return exitCode;
   }
   const blocks = plans.map(({ policy, reading }) => {
     if (reading.kind === 'noTarget') return `${policy.name}: ${toPrintable(noTargetText(reading.why))}`;
@@ -56,7 +62,15 @@ export async function planCommand(
   });
   output.out.write(`${blocks.join('\n\n')}\n`);
   for (const overlap of overlaps) output.out.write(`overlap: ${overlapText(overlap)}\n`);
-  return exitCodes.done;
+  return exitCode;
+}
+
+/** A script has to see it: most often a word of the selection is misspelled. */
+function selectsNothing({ reading }: PolicyPlan): boolean {
+  if (reading.kind === 'noTarget') return false;
+  const { waves, leftOut } = reading.plan;
+  const isPlanned = waves.some(({ members }) => members.length > 0);
+  return !isPlanned && leftOut.every(({ kind }) => unselectedReasons.has(kind));
 }
 
 function claimOf({ policy, account, reading }: PolicyPlan): PolicyClaim {

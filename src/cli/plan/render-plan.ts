@@ -14,7 +14,7 @@ import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Overlap } from '../../rollout/planning/overlap.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
-import { compileMatch } from '../../rollout/planning/selector.ts';
+import { compileMatch, type EmptyMatch, findEmptyMatch } from '../../rollout/planning/selector.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { windowText } from '../rollouts/waiting-text.ts';
 import { showComing } from '../shell/show-instant.ts';
@@ -36,7 +36,7 @@ export function renderPlan(
   const head = `${policy.name} → ${plan.targetBuild}   ${counted(planned, 'collector')}   plan ${plan.hash}`;
   const body =
     planned === 0
-      ? [nobodyPlannedText(plan)]
+      ? [nobodyPlannedText(plan, emptyPart(policy, plan))]
       : [
           ...unmatchedLines(policy, plan),
           ...largeCanaryLines(policy, figures),
@@ -54,6 +54,13 @@ export function renderPlan(
     ...(planned === 0 ? [] : [waveTable(figures)]),
     ...lines.flatMap((line) => fitted(line, columns)),
   ].join('\n');
+}
+
+function emptyPart({ select }: Policy, { leftOut }: Plan): EmptyMatch {
+  return findEmptyMatch(
+    select,
+    leftOut.map(({ collector }) => collector),
+  );
 }
 
 /** Wraps a sentence that is too long for the terminal, below its first word or label. */

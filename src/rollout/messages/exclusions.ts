@@ -3,6 +3,7 @@ import type { LeftBehindKind } from '../../base/vocabulary.ts';
 import type { ShownLeftBehind, ShownLeftOut } from '../../contract/admin/status-parts.ts';
 import type { LeftBehind, LeftBehindCollector, LeftBehindReason } from '../model/left-behind.ts';
 import type { LeftOutCount, LeftOutKind, NoTarget } from '../model/left-out.ts';
+import type { EmptyMatch, SelectionRule } from '../planning/selector.ts';
 import { makeText } from './sentences.ts';
 import { upgradeReasonText } from './upgrade-reasons.ts';
 
@@ -37,18 +38,46 @@ export function leftOutLine(groups: readonly ShownLeftOut[]): string {
 export const emptyInventoryText =
   'the inventory holds no installed collector: check that the access key may see collectors, and the base URL';
 
-/** Why a plan is empty: no collector exists, none is selected, or none can be upgraded now. */
-export function nobodyPlannedText({
-  targetBuild,
-  leftOut,
-}: {
-  readonly targetBuild: string;
-  readonly leftOut: ReadonlyArray<{ readonly kind: LeftOutKind }>;
-}): string {
+/**
+ * Why a plan is empty: no collector exists, none is selected, or none can be upgraded now.
+ * @param part the part of the selection that matches nothing, where the collectors are known
+ */
+export function nobodyPlannedText(
+  {
+    targetBuild,
+    leftOut,
+  }: {
+    readonly targetBuild: string;
+    readonly leftOut: ReadonlyArray<{ readonly kind: LeftOutKind }>;
+  },
+  part?: EmptyMatch,
+): string {
   if (leftOut.length === 0) return emptyInventoryText;
   if (leftOut.every(({ kind }) => unselectedReasons.has(kind)))
-    return `the policy matches nothing: none of the ${leftOut.length} installed collectors is selected; check select in the policy`;
+    return `the policy matches nothing: none of the ${leftOut.length} installed collectors is selected; ${part === undefined ? 'check select in the policy' : emptyMatchText(part)}`;
   return `no collector can be upgraded to ${targetBuild} now`;
+}
+
+/** The part of a selection that matches nothing, as a clause. */
+export const emptyMatchText = makeText<EmptyMatch>({
+  key: ({ rule }) => `no collector matches ${ruleText(rule)}`,
+  together: ({ rules }) =>
+    `each key of select.include matches collectors, but no collector matches all: ${rules.map(ruleText).join(', ')}`,
+  excluded: ({ included }) => `select.exclude leaves out all ${included} that select.include matches`,
+  share: ({ included }) => `select.share leaves out all ${included} that match`,
+});
+
+/** A rule as in the config: `select.exclude[1] {name: "db-primary-*"}`. */
+export function ruleText({ path, rule }: SelectionRule): string {
+  return `${path} ${valueText(rule)}`;
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value))
+    return value.length === 1 ? valueText(value[0]) : `[${value.map(valueText).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).map(([key, each]) => `${key}: ${valueText(each)}`);
+  return `{${entries.join(', ')}}`;
 }
 
 /** Why a policy has no target build. */

@@ -5,7 +5,7 @@ import type { GroupHold } from '../../contract/admin/holds.ts';
 import type { NoTarget } from '../model/left-out.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import type { SelectionRule } from '../planning/selector.ts';
-import { leftOutText, noTargetText } from './exclusions.ts';
+import { leftOutText, noTargetText, ruleText } from './exclusions.ts';
 import { type StoppedRollout, stoppedText } from './scans.ts';
 import { makeText, stateText } from './sentences.ts';
 import { byText, heldName } from './stratum-reasons.ts';
@@ -85,19 +85,6 @@ function heartbeatText(at: EpochMs, now: EpochMs, instantText: (at: EpochMs) => 
 
 function startText(stopped: StoppedRollout, policy: string): string {
   return `${stoppedText(stopped)}; start it with \`upwave start ${policy}\``;
-}
-
-/** A rule as in the config: `select.exclude[1] {name: "db-primary-*"}`. */
-function ruleText({ path, rule }: SelectionRule): string {
-  return `${path} ${valueText(rule)}`;
-}
-
-function valueText(value: unknown): string {
-  if (Array.isArray(value))
-    return value.length === 1 ? valueText(value[0]) : `[${value.map(valueText).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value).map(([key, each]) => `${key}: ${valueText(each)}`);
-  return `{${entries.join(', ')}}`;
 }
 
 /** What an admitted or ended upgrade is doing now. */

@@ -36,6 +36,26 @@ export function findSelectionRule(
   return rule === undefined ? undefined : { path: `select.exclude[${index}]`, rule };
 }
 
+/** The part of a selection that leaves no collector of a fleet. */
+export type EmptyMatch =
+  /** The first key of `select.include` that matches no collector by itself. */
+  | { readonly kind: 'key'; readonly rule: SelectionRule }
+  | { readonly kind: 'together'; readonly rules: readonly SelectionRule[] }
+  | { readonly kind: 'excluded'; readonly included: number }
+  | { readonly kind: 'share'; readonly included: number };
+
+/** Finds why a selection that selects none of these collectors does so. */
+export function findEmptyMatch(selection: Selection, collectors: readonly FleetCollector[]): EmptyMatch {
+  const rules = partsOf(selection.include);
+  const unmatched = rules.find(({ rule }) => !collectors.some(compileSelector(rule)));
+  if (unmatched !== undefined) return { kind: 'key', rule: unmatched };
+  const whyNot = compileSelection(selection);
+  const included = collectors.filter((collector) => whyNot(collector) !== 'notSelected');
+  if (included.length === 0) return { kind: 'together', rules };
+  const isExcluded = included.every((collector) => whyNot(collector) === 'excluded');
+  return { kind: isExcluded ? 'excluded' : 'share', included: included.length };
+}
+
 /** Splits a selector into one rule for each key; all of them must match. */
 function partsOf(include: Selector): SelectionRule[] {
   const { fields, ...rest } = include;

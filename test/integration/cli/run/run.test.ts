@@ -153,6 +153,20 @@ describe.concurrent('upwave plan', () => {
   });
 });
 
+describe.concurrent('a policy that selects no collector', () => {
+  it.for([['plan'], ['plan', '--json'], ['config', 'check', '--fleet']])(
+    'ends `%s` with 3, for scripts',
+    async (command, test) => {
+      const { desk } = await aDesk(test, {
+        scenario: { fleet: { size: 3 } },
+        rollout: { select: { include: { osName: 'Lunix' } } },
+      });
+      const { code, out } = await desk.call(...command);
+      expect([code, out]).toEqual([3, expect.stringMatching(/osName .*Lunix|"selected":\s*0/)]);
+    },
+  );
+});
+
 describe.concurrent('a running `upwave run` and its operator', () => {
   it('can be observed and controlled from another process: status, pause, resume, reload, abort, start', async (test) => {
     // One after the other and slow ones, so that it does not end before it is aborted.

@@ -131,7 +131,7 @@ describe('a plan for a person', () => {
     ],
     [
       { policy: { select: noneSelected } },
-      'the policy matches nothing: none of the 100 installed collectors is selected; check select in the policy',
+      'the policy matches nothing: none of the 100 installed collectors is selected; no collector matches select.include.name {name: "nobody"}',
     ],
     [{ change: atTarget }, 'no collector can be upgraded to 19.536-4 now'],
     [
@@ -250,11 +250,36 @@ describe('a config beside its fleet', () => {
       'all: selects 3 of 10 installed collectors',
       'none: selects 0 of 10 installed collectors',
     ]);
-    expect(warnings).toEqual(['none matches nothing; check its select']);
+    expect(warnings).toEqual([
+      'none matches nothing: select.exclude leaves out all 1 that select.include matches',
+    ]);
     const { warnings: ofNone } = checkFleet([planOf('all', [1], aFleet(0))]);
     expect(ofNone).toEqual([
       expect.stringMatching(/^all: .* no installed collector: check that the access key/),
     ]);
+  });
+
+  it.each<readonly [select: Partial<Policy['select']>, part: string]>([
+    [
+      { include: { osName: ['Linux'], fields: { rack: ['r7', 'r8'] } } },
+      'no collector matches select.include.fields.rack {fields: {rack: ["r7", "r8"]}}',
+    ],
+    [
+      { include: { osName: ['Linux'], id: [2] } },
+      'each key of select.include matches collectors, but no collector matches all: select.include.osName {osName: "Linux"}, select.include.id {id: 2}',
+    ],
+    [
+      { exclude: [{ osName: ['Linux'] }, { id: [2] }] },
+      'select.exclude leaves out all 2 that select.include matches',
+    ],
+    [{ share: 0.0001 }, 'select.share leaves out all 2 that match'],
+  ])('names the part of a selection that matches nothing: %j', (changes, part) => {
+    const fleet = aFleet(2, (id) => ({ osName: id === 1 ? 'Linux' : 'AIX' }));
+    const policy = aPolicy({ select: { include: {}, exclude: [], ...changes } });
+    const plan = makePlan(policy, targetBuild, fleet, 'seed');
+    const reading: PlanReading = { kind: 'planned', plan, fleet, stillRunning: undefined };
+    const warning = `${policy.name} matches nothing: ${part}`;
+    expect(checkFleet([{ policy, reading }]).warnings).toEqual([warning]);
   });
 
   it('warns of a wave whose match matches no selected collector, and of a build that is not on offer', () => {
