@@ -8,6 +8,7 @@ import {
   formatAttributes,
   membersWith,
   parseAttributes,
+  respellKeys,
 } from '../../rollout/model/attributes.ts';
 import { findStratum } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, UnreadableRecord } from '../../rollout/model/rollout.ts';
@@ -66,7 +67,8 @@ export async function findSubjects(
     return { kind: 'found', subjects: strata, ...(isOver ? { note: { kind: 'rolloutEnded' } } : {}) };
   }
   const empty = did === 'hold' ? emptyStratum(active, text) : [];
-  return findCollector(parts, text, { known, empty });
+  const respelled = text.includes('=') ? await respellAttributes(parts, active, text) : undefined;
+  return findCollector(parts, text, { known, empty, respelled });
 }
 
 /** The stratum of a well-formed label in rollouts where it has no members yet. */
@@ -127,6 +129,18 @@ async function findGroup(
   return { kind: 'found', subjects: [group], note: { kind: 'groupEmpty', nearest } };
 }
 
+/** The same attributes with keys that exist, where only their keys are misspelled. */
+async function respellAttributes(
+  { store }: Pick<FindSubjectsParts, 'store'>,
+  rollouts: readonly Rollout[],
+  text: string,
+): Promise<string | undefined> {
+  const readable = rollouts.filter(({ unreadable }) => unreadable === undefined);
+  const tables = await Promise.all(readable.map(({ id }) => store.loadAttributes(id)));
+  const keys = tables.flatMap((table) => table?.columns.map(({ key }) => key) ?? []);
+  return respellKeys(text, keys);
+}
+
 // Each group is searched in the whole table.
 const groupsTriedMax = 20;
 
@@ -152,7 +166,11 @@ function unreadableRollout(label: string, rolloutId: string, record: UnreadableR
 async function findCollector(
   parts: FindSubjectsParts,
   text: string,
-  strata: { readonly known: readonly string[]; readonly empty: readonly HeldSubject[] },
+  strata: {
+    readonly known: readonly string[];
+    readonly empty: readonly HeldSubject[];
+    readonly respelled: string | undefined;
+  },
 ): Promise<Found> {
   const found = (collectorId: number, name: string): Found => ({
     kind: 'found',
@@ -170,7 +188,8 @@ async function findCollector(
   // A collector that the service does not know, or cannot show now, can still be named by its id.
   if (byId?.kind === 'found')
     return asked.kind === 'none' ? { ...byId, note: { kind: 'collectorUnknown' } } : byId;
-  const nearest = nearestTexts(text, strata.known, nearestMax);
+  const respelled = strata.respelled === undefined ? [] : [strata.respelled];
+  const nearest = [...respelled, ...nearestTexts(text, strata.known, nearestMax)];
   if (strata.empty.length > 0)
     return { kind: 'found', subjects: strata.empty, note: { kind: 'stratumEmpty', nearest } };
   if (asked.kind === 'unavailable') return asked;

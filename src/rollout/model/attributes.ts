@@ -1,4 +1,5 @@
 import { sumOf } from '../../base/grouping.ts';
+import { nearestText } from '../../base/names.ts';
 import { eachInSteps, runAtOnce, type Steps, sortInSteps } from '../../base/steps.ts';
 import { type AttributeColumn, columnOf, informationOf } from './attribute-column.ts';
 import { type FleetCollector, valueUnder } from './collector.ts';
@@ -251,6 +252,23 @@ export function parseAttributes(text: string): readonly Attribute[] | undefined 
     return at < 0 || !isKnown || value === '' ? undefined : { key, value: value.slice(0, valueLengthMax) };
   });
   return attributes.every((each) => each !== undefined) ? attributes : undefined;
+}
+
+/**
+ * Attributes with keys that do not exist, with the nearest ones instead; undefined if the text has another format, or no key
+ * is near.
+ * @param fields keys of fields that collectors have
+ */
+export function respellKeys(text: string, fields: readonly string[]): string | undefined {
+  const known = [...keysBesideFields, ...fields];
+  const parts = text.split(/\s+and\s+/u).map((part) => {
+    const at = part.indexOf('=');
+    const key = part.slice(0, Math.max(at, 0)).trim();
+    const field = `${fieldPrefix}${key}`;
+    const meant = known.includes(field) ? field : nearestText(key, known);
+    return meant === undefined ? '' : `${meant}=${part.slice(at + 1).trim()}`;
+  });
+  return parseAttributes(parts.join(' and ')) && parts.join(' and ');
 }
 
 /** Number of failed upgrades among those that ended. */

@@ -260,6 +260,18 @@ describe('a group of collectors by what they share', () => {
     );
   });
 
+  it.each([
+    ['osNme=Linux', ['osName=Linux']],
+    ['osname=Linux and rack=r7', ['osName=Linux and fields.rack=r7']],
+    ['colour=red', []],
+    ['Linux', []],
+  ])('with a misspelled key is refused, with the nearest key as a hint: %s', async (text, nearest) => {
+    const attributes = runAtOnce(tabulateAttributes([aCollector({ id: 100, fields: { rack: 'r7' } })]));
+    await house.store.freeze({ rollout: aRollout(), upgrades: [], groups, events: [], attributes });
+    expect(await holdOf(text)).toEqual({ kind: 'unknown', why: { kind: 'unknown', subject: text, nearest } });
+    expect(await groupsHeld()).toEqual([]);
+  });
+
   it('is held as the stratum that it became in a rollout, where it was held and released before (P4)', async () => {
     const moved = someGroups({
       strata: ['Linux / amd64', label].map((each) => ({ label: each, sizes: [5] })),
