@@ -143,6 +143,7 @@ export function aRollbackPreview(changes: Partial<RollbackPreview> = {}): Rollba
     ],
     concurrency: 50,
     caps: [{ key: 'fields.cluster', cap: 1 }],
+    perHour: null,
     window: null,
     ...changes,
   };

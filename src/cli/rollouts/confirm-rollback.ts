@@ -3,7 +3,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { RollbackPreview } from '../../contract/admin/verbs.ts';
-import { rollbackFacts } from '../../rollout/messages/rollback-previews.ts';
+import { rollbackFacts, startNowText } from '../../rollout/messages/rollback-previews.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 import type { UpgradeState } from '../../rollout/model/upgrade.ts';
@@ -52,13 +52,17 @@ function previewLines(
   const { rollout, collectors, window, leftBehind } = preview;
   const isCut = leftBehind.some(({ count, names }) => count > names.length);
   const line = (label: string, text: string) => fitLines(label, [text], { width: columns, labelColumns: 10 });
-  const hint = now || window?.isOpen === true ? '' : '; --now ignores windows and freezes';
   return [
     toPrintable(`the rollback of ${rollout} takes ${counted(collectors, 'collector')} back`),
     ...rollbackFacts(preview).flatMap(([about, words]) => line(about, words)),
     ...(isCut ? line('list', `once it has ended, all that stay: ${stayingCommand(original)}`) : []),
-    ...(window === null ? [] : line('window', `${now ? 'ignored (--now)' : windowText(window, at)}${hint}`)),
+    ...(now || window === null ? [] : line('window', `${windowText(window, at)}${windowHint(window)}`)),
+    ...(now ? line('--now', startNowText(preview)) : []),
   ];
+}
+
+function windowHint({ isOpen }: NonNullable<RollbackPreview['window']>): string {
+  return isOpen ? '' : '; --now ignores windows and freezes';
 }
 
 // Those that went back are `rolledBack` by then. Those that failed never showed the build.

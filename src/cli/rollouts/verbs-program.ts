@@ -43,7 +43,10 @@ const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
   abort: [yesOption('end it without asking')],
   rollback: [
     yesOption('start without asking'),
-    new Option('--now', 'start also outside the windows and inside the freezes of the policy').default(false),
+    new Option(
+      '--now',
+      'start also outside the windows and inside the freezes of the policy, and without its pace',
+    ).default(false),
   ],
   retry: [
     new Option(

@@ -37,6 +37,7 @@ const RollbackPreview = namedObject('RollbackPreview', 'What a rollback would do
   }),
   concurrency: Count,
   caps: rowsOf({ key: z.string(), cap: Count }),
+  perHour: Count.nullable().describe('How many start in an hour, by the pace of the policy; null: no pace.'),
   window: WindowStatus.nullable().describe('null: upgrades may start at any time.'),
 });
 export type RollbackPreview = z.infer<typeof RollbackPreview>;
@@ -105,7 +106,7 @@ const RollbackBody = z
     now: z
       .boolean()
       .default(false)
-      .describe('Start also outside the windows and inside the freezes of the policy.'),
+      .describe('Start also outside the windows and inside the freezes of the policy, and without its pace.'),
   })
   .prefault({});
 

@@ -8,7 +8,7 @@ type Fact = readonly [about: string, words: string];
 
 /** What a rollback would do, fact by fact; without its window, whose instants the reader's clock shows. */
 export function rollbackFacts(preview: RollbackPreview): readonly Fact[] {
-  const { running, uncertain, builds, leftBehind, waves, concurrency, caps } = preview;
+  const { running, uncertain, builds, leftBehind, waves, concurrency, caps, perHour } = preview;
   const capText = caps.map(({ key, cap }) => `; ${cap} at a time for each ${key}`).join('');
   const facts: readonly Fact[] = [
     ['to', builds.map(({ build, count }) => `${build} (${count})`).join(', ')],
@@ -34,9 +34,22 @@ export function rollbackFacts(preview: RollbackPreview): readonly Fact[] {
       const soak = soakMs > 0 ? `, soak ${formatDuration(soakMs)}` : '';
       return [name, `${members}, ${maxFailures} may fail${soak}`];
     }),
-    ['limits', `${concurrency} at a time${capText}`],
+    ['limits', `${concurrency} at a time${capText}${perHour === null ? '' : `; ${perHour} an hour`}`],
   ];
   return facts.filter(([, words]) => words !== '');
+}
+
+/** What a rollback skips that starts now, and what it keeps. */
+export function startNowText({ window, perHour }: Pick<RollbackPreview, 'window' | 'perHour'>): string {
+  const skipped = [
+    ...(window === null ? [] : ['windows and freezes']),
+    ...(perHour === null ? [] : [`the pace of ${perHour} an hour`]),
+  ];
+  const what =
+    skipped.length === 0
+      ? 'changes nothing, because the policy has no windows, freezes or pace'
+      : `ignores ${skipped.join(', and ')}`;
+  return `${what}; running upgrades still end first, and the canary still soaks`;
 }
 
 /** Collectors that a rollback leaves for one reason: `3: not listed: web-1 (had 19.402-1), …`. */

@@ -78,12 +78,13 @@ export function shownOf({ collectors, leftBehind }: RollbackPreview): ShownRollb
 function limitsOf(
   { rollout }: RolloutView,
   now: EpochMs,
-): Pick<RollbackPreview, 'rollout' | 'concurrency' | 'caps' | 'window'> {
-  const { id, policy } = rollout;
+): Pick<RollbackPreview, 'rollout' | 'concurrency' | 'caps' | 'perHour' | 'window'> {
+  const { id, policy, rollback } = rollout;
   return {
     rollout: id,
     concurrency: policy.concurrency,
     caps: policy.maxInFlightPer,
+    perHour: rollback.anyTime ? null : (policy.pace?.perHour ?? null),
     window: windowOf(calendarOf({ ...rollout, policy }), now),
   };
 }

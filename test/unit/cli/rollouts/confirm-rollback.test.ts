@@ -13,14 +13,18 @@ const reason = 'the service no longer offers the build they had';
 const left = { kind: 'buildNotOffered', reason, count: 17, names } as const;
 
 /** What is shown before the question. */
-async function shown(columns: number | undefined, changes: Partial<RollbackPreview>): Promise<string[]> {
+async function shown(
+  columns: number | undefined,
+  changes: Partial<RollbackPreview>,
+  now = false,
+): Promise<string[]> {
   const out = new PassThrough();
   const paint = (_format: unknown, text: string) => text;
   const output = { out, err: new PassThrough(), isLive: columns !== undefined, paint, columns };
   const client = { previewRollback: async () => aRollbackPreview(changes) };
   const input = Object.assign(new PassThrough(), { isTTY: true });
   input.end('n\n');
-  const asked = confirmRollback(client, aRolloutStatus(), { json: false }, { input, output });
+  const asked = confirmRollback(client, aRolloutStatus(), { json: false, now }, { input, output });
   await expect(asked).rejects.toThrow('nothing changed');
   return String(out.read()).trimEnd().split('\n');
 }
@@ -46,6 +50,35 @@ describe('the preview of a rollback on the command line', () => {
 
   it('names one collector in the singular', async () => {
     expect((await shown(80, { collectors: 1 }))[0]).toMatch(/takes 1 collector back$/);
+  });
+
+  it('shows what --now skips, and what it does not', async () => {
+    const window = {
+      isOpen: false,
+      until: Date.now() + 3_600_000,
+      reason: '',
+      timeZone: 'UTC',
+      ownZones: false,
+    };
+    const starts = async (changes: Partial<RollbackPreview>, now: boolean) => {
+      const lines = await shown(undefined, changes, now);
+      return lines.filter((line) => /^(--now|window|limits) /.test(line));
+    };
+    const limits = 'limits    50 at a time; 1 at a time for each fields.cluster';
+    const kept = 'running upgrades still end first, and the canary still soaks';
+    expect(await starts({}, false)).toEqual([limits]);
+    expect(await starts({}, true)).toEqual([
+      limits,
+      `--now     changes nothing, because the policy has no windows, freezes or pace; ${kept}`,
+    ]);
+    expect(await starts({ window, perHour: 40 }, false)).toEqual([
+      `${limits}; 40 an hour`,
+      expect.stringMatching(/^window {4}closed: .*; --now ignores windows and freezes$/),
+    ]);
+    expect(await starts({ window, perHour: 40 }, true)).toEqual([
+      `${limits}; 40 an hour`,
+      `--now     ignores windows and freezes, and the pace of 40 an hour; ${kept}`,
+    ]);
   });
 
   it('has one line for each fact without a terminal', async () => {

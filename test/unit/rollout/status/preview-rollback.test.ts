@@ -42,9 +42,14 @@ describe('the preview of a rollback', () => {
       ],
       concurrency: 5,
       caps,
+      perHour: null,
       window: null,
       mayGrowBy: 5,
     });
+  });
+
+  it('shows the pace of the policy, which does not begin slowly', () => {
+    expect(preview({ pace: { perHour: 40, from: 5, factor: 2, after: 10 } }).perHour).toBe(40);
   });
 
   it('shows a canary of at most half of the collectors, as the rollback has it', () => {
