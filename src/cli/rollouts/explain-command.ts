@@ -9,7 +9,7 @@ import { isEnd } from '../../rollout/model/upgrade.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
-import { showInstant } from '../shell/show-instant.ts';
+import { showInstant, showSecond } from '../shell/show-instant.ts';
 import { fitLines, widest } from './fit-lines.ts';
 
 /** `upwave explain <collector>`: why it is not upgraded now, and when it will be, for every policy. */
@@ -40,7 +40,7 @@ export function renderExplanation(
     fitLines(`  ${label}`, [text], { width: columns, labelColumns });
   return [
     toPrintable(`collector ${collectorId} ${collectorName}   build ${build || 'unknown'}`),
-    ...(seen === null ? [] : [toPrintable(`  ${seenText(seen, now, (at) => showInstant(at, now))}`)]),
+    ...(seen === null ? [] : [toPrintable(`  ${seenText(seen, now, (at) => showSecond(at, now))}`)]),
     ...explanations.flatMap((each) => [
       ...line(each.policy, `${placeOf(each)}${why(each, now)}`),
       ...details(each, now).flatMap((text) => line('', text)),

@@ -3,7 +3,7 @@ import { renderAudit } from '../../../../src/cli/history/audit-command.ts';
 import { renderExplanation } from '../../../../src/cli/rollouts/explain-command.ts';
 import { renderHolds } from '../../../../src/cli/rollouts/holds-commands.ts';
 import { renderPreview } from '../../../../src/cli/rollouts/start-command.ts';
-import { showInstant, showInstantIn, showMinute } from '../../../../src/cli/shell/show-instant.ts';
+import { showInstant, showInstantIn, showMinute, showSecond } from '../../../../src/cli/shell/show-instant.ts';
 import type { StartPreview } from '../../../../src/contract/admin/policies.ts';
 import { quoteArgument } from '../../../../src/rollout/status/command-for.ts';
 import { startedAt } from '../../../support/builders.ts';
@@ -141,7 +141,7 @@ describe('the explanation of a collector', () => {
     const explained = { ...about, seen, attributes, explanations, history };
     expect(renderExplanation(explained, startedAt).split('\n')).toEqual([
       'collector 7 web-7   build 19.441-2',
-      `  host h7 · not alive · last heartbeat ${at} (0s ago)`,
+      `  host h7 · not alive · last heartbeat ${showSecond(startedAt, startedAt)} (0s ago)`,
       `  production  production-20260302-1, wave rest, pending: outside the window, until ${showInstant(until, startedAt)}`,
       '              to 19.536-4, stratum Linux / amd64',
       `              attempt 1: task 41, ${at} to ${at}, retrying: no space`,
