@@ -4,12 +4,12 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { failedOf } from '../../rollout/status/failed-aside.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showMinute } from '../shell/show-instant.ts';
 import { usualWidth, widest } from './fit-lines.ts';
 import { headlineColor, headlineText } from './headline-text.ts';
 import { wholeSeconds } from './render-status.ts';
-import { failedOf } from './render-waves.ts';
 
 /** A policy with its most important rollout: one that needs a person, else the newest running one. */
 export interface PolicyRow {

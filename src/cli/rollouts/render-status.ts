@@ -6,6 +6,7 @@ import { etaText } from '../../rollout/messages/eta-texts.ts';
 import { starterText } from '../../rollout/messages/sentences.ts';
 import { groupToHoldFirst } from '../../rollout/model/group-to-hold.ts';
 import { commandFor, commandName, holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
+import { failedOf } from '../../rollout/status/failed-aside.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showComing } from '../shell/show-instant.ts';
@@ -13,7 +14,7 @@ import { causeLines, causesShownMax } from './cause-lines.ts';
 import { type Fit, fitLines, type Part, usualWidth } from './fit-lines.ts';
 import { headlineColor, headlineText } from './headline-text.ts';
 import { leftBehindText } from './left-behind-text.ts';
-import { failedOf, renderWaves } from './render-waves.ts';
+import { renderWaves } from './render-waves.ts';
 import { whyLines } from './why-lines.ts';
 
 const barWidth = 26;

@@ -6,6 +6,7 @@ import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { soakedText } from '../../rollout/messages/blockers.ts';
 import { judgedText, waveStageText } from '../../rollout/messages/sentences.ts';
 import { holdsSlot, upgradeStates } from '../../rollout/model/upgrade.ts';
+import { failedAside, failedOf } from '../../rollout/status/failed-aside.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
 import { showMinute } from '../shell/show-instant.ts';
 import { type Fit, fitLines, type Part, widest } from './fit-lines.ts';
@@ -80,13 +81,6 @@ function budgetPart(status: RolloutStatus, wave: WaveStatus): Part {
   return failures > failuresAllowed ? { text, color: 'red' } : text;
 }
 
-/** Failures of held strata: shown as failed, but not counted by the wave's failure budget. */
-function failedAside({ strata, lostWeight }: RolloutStatus, wave: WaveStatus): number {
-  if (strata.held.length === 0) return 0;
-  const counted = wave.failures + wave.acknowledged - wave.lost * (lostWeight - 1);
-  return Math.max(0, Math.round(failedOf(wave) - counted));
-}
-
 function endParts({ state, passedAt, soakEndsAt }: WaveStatus, now: EpochMs): readonly Part[] {
   if (state === 'passed') return passedAt === null ? [] : [showMinute(passedAt, now)];
   if (state !== 'soaking' || soakEndsAt === null) return [];
@@ -120,9 +114,4 @@ function otherParts(wave: WaveStatus): readonly Part[] {
     ...(joined > 0 ? [`${showCount(joined)} came late`] : []),
   ];
   return [...words, ...members];
-}
-
-/** Upgrades that count as failures. */
-export function failedOf({ counts }: Pick<WaveStatus, 'counts'>): number {
-  return counts.failed + counts.timedOut + counts.unconfirmed;
 }

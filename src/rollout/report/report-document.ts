@@ -1,7 +1,8 @@
 import { sumOf } from '../../base/grouping.ts';
-import { type EpochMs, formatDuration } from '../../base/time.ts';
+import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
 import { utc } from '../../base/time-zone.ts';
 import { reservedNames } from '../../base/vocabulary.ts';
+import type { AuditEntry } from '../../contract/admin/holds.ts';
 import type { RolloutNight } from '../../contract/admin/night.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
@@ -11,10 +12,12 @@ import { nightChart } from '../charts/night-chart.ts';
 import { type ProgressPoint, progressChart } from '../charts/stacked-chart.ts';
 import { counted, starterText, stateText, waveStageText } from '../messages/sentences.ts';
 import { sharedAttributeText } from '../messages/stop-causes.ts';
+import { heldName } from '../messages/stratum-reasons.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { failedStates } from '../model/upgrade.ts';
 import type { GateCourse } from '../status/describe-gates.ts';
+import { failedAside } from '../status/failed-aside.ts';
 import type { GroupFigures, ReportFigures } from './report-figures.ts';
 
 /** The data of a report. */
@@ -24,6 +27,8 @@ export interface ReportInput {
   readonly figures: ReportFigures;
   /** The stored events, oldest first. */
   readonly events: readonly RolloutEvent[];
+  /** Who held and released what, over all rollouts. */
+  readonly holdings: readonly AuditEntry[];
   readonly gates: readonly GateCourse[];
   readonly night: RolloutNight;
   readonly madeAt: EpochMs;
@@ -112,7 +117,7 @@ function waves({ status, figures, madeAt, night, gates: courses }: ReportInput):
       instant(wave.openedAt),
       instant(wave.passedAt),
       `${wave.counts.succeeded}/${wave.size}`,
-      `${wave.failures} of ${wave.failuresAllowed} allowed${wave.acknowledged > 0 ? `, ${wave.acknowledged} acknowledged` : ''}`,
+      failuresText(status, wave),
       group === undefined ? '' : durationText(group),
     ];
   });
@@ -141,6 +146,16 @@ function waves({ status, figures, madeAt, night, gates: courses }: ReportInput):
           ...courses.flatMap((course) => gateTrend(course)),
         ]),
   ];
+}
+
+/** What counts against the limit of the wave, and the failures that do not. */
+function failuresText(status: RolloutStatus, wave: WaveStatus): string {
+  const aside = failedAside(status, wave);
+  return [
+    `${wave.failures} of ${wave.failuresAllowed} allowed`,
+    ...(wave.acknowledged > 0 ? [`${wave.acknowledged} acknowledged`] : []),
+    ...(aside > 0 ? [`${aside} more in held strata, not counted`] : []),
+  ].join(', ');
 }
 
 function gateTrend(gate: GateCourse): readonly Block[] {
@@ -215,17 +230,31 @@ function strata({ figures, groups, status }: ReportInput): readonly Block[] {
     tableBlock(['stratum', 'planned', 'succeeded', 'failed', 'withdrawn', 'one upgrade'], rows, 'strata'),
     ...(held.length === 0
       ? []
-      : [headingBlock('Held strata'), tableBlock(['stratum', 'since', 'by', 'reason'], held)]),
+      : [
+          headingBlock('Held strata'),
+          tableBlock(['stratum', 'since', 'by', 'reason, as it was then'], held),
+        ]),
   ];
 }
 
-/** What operators did to the whole rollout: approvals, pauses, resumes, the end. */
-function people({ events, status }: ReportInput): readonly Block[] {
-  const rows = events
-    .filter(({ event, by }) => !event.startsWith('upgrade.') && isPerson(by, event))
-    .map(({ at, event, by, wave, reason }) => {
+/** What operators did to the whole rollout: approvals, pauses, resumes, the end, holds and releases. */
+function people({ events, holdings, status }: ReportInput): readonly Block[] {
+  const acts = [
+    ...events
+      // The holdings name the stratum.
+      .filter(({ event }) => !event.startsWith('upgrade.') && !event.startsWith('stratum.'))
+      .map(({ wave, ...act }) => ({ ...act, about: wave === undefined ? '' : `: wave ${wave}` })),
+    ...holdings.flatMap((entry) => {
+      const about = heldSubject(entry, holdings, status);
+      return about === undefined ? [] : [{ ...entry, about: `: ${about}` }];
+    }),
+  ];
+  const rows = acts
+    .filter(({ event, by }) => isPerson(by, event))
+    .sort((one, other) => one.at - other.at)
+    .map(({ at, event, by, about, reason }) => {
       const what = stateText(event.slice(event.indexOf('.') + 1));
-      return [instant(at), by, wave === undefined ? what : `${what}: wave ${wave}`, reason];
+      return [instant(at), by, `${what}${about}`, reason];
     });
   const nobody =
     status.rollbackOf === null
@@ -235,7 +264,32 @@ function people({ events, status }: ReportInput): readonly Block[] {
   return [headingBlock('People'), tableBlock(['when', 'who', 'what', 'reason'], rows, 'actions')];
 }
 
-function isPerson(by: string, event: RolloutEvent['event']): boolean {
+// A hold of a group reaches its rollouts within seconds.
+const sameActMs: DurationMs = 60_000;
+
+/** What was held or released, if it concerns this rollout: a stratum of it, or a group or its build while it ran. */
+function heldSubject(
+  { event, subject, at }: AuditEntry,
+  holdings: readonly AuditEntry[],
+  { id, targetBuild, createdAt, endedAt }: RolloutStatus,
+): string | undefined {
+  const ofRollout = ` of ${id}`;
+  if (event.startsWith('stratum.'))
+    return subject.endsWith(ofRollout) ? heldName(subject.slice(0, -ofRollout.length)) : undefined;
+  if (at < createdAt || (endedAt !== null && at > endedAt)) return undefined;
+  if (event.startsWith('build.')) return subject === targetBuild ? `build ${subject}` : undefined;
+  if (!event.startsWith('group.')) return undefined;
+  // The same act on the stratum that the group is here.
+  const isNamed = holdings.some(
+    (each) =>
+      each.event === event.replace('group.', 'stratum.') &&
+      each.subject === `${subject}${ofRollout}` &&
+      Math.abs(each.at - at) < sameActMs,
+  );
+  return isNamed ? undefined : `group ${subject}`;
+}
+
+function isPerson(by: string, event: string): boolean {
   const isDaemonStart = event === 'rollout.planned' && by === 'start';
   return !reservedNames.includes(by) && !isDaemonStart;
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { AuditEntry } from '../../../../src/contract/admin/holds.ts';
+import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { type ReportInput, reportDocument } from '../../../../src/rollout/report/report-document.ts';
 import { makeReportTally } from '../../../../src/rollout/report/report-figures.ts';
@@ -51,6 +53,7 @@ function anInput(changes: Partial<ReportInput> = {}): ReportInput {
       aRolloutEvent({ event: 'wave.soaking', wave: 'canary', at: startedAt + 4 * minute }),
       aRolloutEvent({ event: 'rollout.aborted', by: 'alice', reason: 'a wrong build' }),
     ],
+    holdings: [],
     gates: [],
     night: aNight({ lanes: [soakedLane], to: startedAt + 20 * minute }),
     madeAt: startedAt + 30 * minute,
@@ -130,6 +133,48 @@ describe('a report', () => {
     expect(peopleIn(events.slice(0, 2), back)).toEqual([
       'Who asked for it is in the report of production-1.',
     ]);
+  });
+
+  it('names who held and released groups of the rollout and its build', () => {
+    const entry = (event: AuditEntry['event'], subject: string, changes: Partial<AuditEntry> = {}) => {
+      return { at: startedAt + minute, event, subject, by: 'ann', reason: 'driver fixed', ...changes };
+    };
+    const rack = 'fields.rack=r7';
+    const holdings = [
+      entry('group.held', 'osName=AIX', { at: startedAt + 900 * minute }),
+      entry('stratum.released', `${rack} of production-20260302-1`, { at: startedAt + 40 * minute }),
+      entry('group.released', rack, { at: startedAt + 3 * minute }),
+      entry('stratum.released', `${rack} of production-20260302-1`, { at: startedAt + 3 * minute }),
+      entry('build.released', '19.536-4', { at: startedAt + 2 * minute }),
+      entry('build.held', '19.500-1'),
+      entry('stratum.held', `${rack} of production-20260302-1`, { by: 'daemon' }),
+      entry('stratum.held', `${rack} of other-20260302-1`),
+    ];
+    const text = writeReport(reportDocument(anInput({ holdings, events: [] })), 'md');
+    const rows = text.slice(text.indexOf('## People'), text.indexOf('## Waves')).trim().split('\n');
+    expect(rows.slice(4)).toEqual([
+      '| 2026-03-02 21:02 UTC | ann | released: build 19.536-4 | driver fixed |',
+      '| 2026-03-02 21:03 UTC | ann | released: group fields.rack=r7 | driver fixed |',
+      '| 2026-03-02 21:40 UTC | ann | released: group fields.rack=r7 | driver fixed |',
+    ]);
+  });
+
+  it('shows failures in held strata, which do not count against the limit', () => {
+    const counts = { ...aWaveStatus().counts, failed: 4 };
+    const waves = [
+      aWaveStatus({ name: 'canary', counts, failures: 0, failuresAllowed: 0, acknowledged: 0, lost: 0 }),
+    ];
+    const { strata } = aRolloutStatus();
+    const held = [
+      { label: 'osName=AIX', kind: 'outlier', reason: '', by: 'daemon', at: startedAt, waiting: 0 } as const,
+    ];
+    const rowOf = (status: Partial<RolloutStatus>) =>
+      writeReport(reportDocument(anInput({ status: aRolloutStatus({ waves, ...status }) })), 'md')
+        .split('\n')
+        .find((line) => line.startsWith('| canary |'));
+    expect(rowOf({ strata: { ...strata, held } })).toContain(
+      '| 0 of 0 allowed, 4 more in held strata, not counted |',
+    );
   });
 
   it('folds the collectors, and every table that is longer than a screen', () => {
