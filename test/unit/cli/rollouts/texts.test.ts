@@ -3,7 +3,12 @@ import { renderAudit } from '../../../../src/cli/history/audit-command.ts';
 import { renderExplanation } from '../../../../src/cli/rollouts/explain-command.ts';
 import { renderHolds } from '../../../../src/cli/rollouts/holds-commands.ts';
 import { renderPreview } from '../../../../src/cli/rollouts/start-command.ts';
-import { showInstant, showInstantIn, showMinute, showSecond } from '../../../../src/cli/shell/show-instant.ts';
+import {
+  showInstant,
+  showInstantIn,
+  showMinute,
+  showSecond,
+} from '../../../../src/cli/shell/show-instant.ts';
 import type { StartPreview } from '../../../../src/contract/admin/policies.ts';
 import { quoteArgument } from '../../../../src/rollout/status/command-for.ts';
 import { startedAt } from '../../../support/builders.ts';
