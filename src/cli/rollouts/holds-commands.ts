@@ -2,6 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { HeldSubject, HeldThings, HoldAnswer } from '../../contract/admin/holds.ts';
 import { holdNoteText } from '../../rollout/messages/hold-command-notes.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import { heldName } from '../../rollout/messages/stratum-reasons.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
@@ -55,13 +56,15 @@ export async function holdCommand(
   throw new CommandFailure(first.exitCode, failures.map(({ message }) => message).join('\n  '));
 }
 
-function doneText(verb: 'hold' | 'release', { kind, subject }: HoldAnswer): string {
+function doneText(verb: 'hold' | 'release', { kind, subject, collectors, note }: HoldAnswer): string {
   const did = words[verb][kind];
+  if (verb === 'hold' && collectors !== undefined)
+    return `${did}: ${counted(collectors, 'collector')} of running rollouts`;
   // The operator may have had further reasons for the hold, so its rollouts need a `resume` of their own.
   if (verb !== 'release' || kind !== 'done') return did;
   if (subject.kind === 'build')
     return `${did}; \`upwave status\` shows how to resume a rollout that was held for it`;
-  return subject.kind === 'collector' ? `${did}; the next scan plans it again` : did;
+  return subject.kind === 'collector' && note === undefined ? `${did}; the next scan plans it again` : did;
 }
 
 function subjectText(subject: HeldSubject): string {

@@ -37,9 +37,6 @@ const HoldNote = z
       .object({ kind: z.literal('collectorUnknown') })
       .describe('The service has no installed collector with this id.'),
     z
-      .object({ kind: z.literal('stratumEmpty'), nearest })
-      .describe('No planned collector belongs to the stratum. Late joiners would be held.'),
-    z
       .object({ kind: z.literal('groupEmpty'), nearest })
       .describe('No collector of a running rollout belongs to the group. Later plans leave the group out.'),
     z
@@ -55,6 +52,9 @@ const HoldNote = z
         }),
       })
       .describe('The gates of these waves passed without the released collectors.'),
+    z
+      .object({ kind: z.literal('leftByRollback'), rollback: z.string(), build: z.string() })
+      .describe('The rollback leaves the collector on this build, because it was held.'),
     z.object({ kind: z.literal('rolloutEnded') }).describe('The rollout that held the stratum has ended.'),
   ])
   .meta({ id: 'HoldNote' });
@@ -64,6 +64,9 @@ export const HoldAnswer = z
   .object({
     kind: z.enum(['done', 'unchanged']).describe('`unchanged`: an earlier request did the same.'),
     subject: HeldSubject,
+    collectors: Count.exactOptional().describe(
+      'Collectors of a stratum or a group in running rollouts. Absent: unknown, or another subject.',
+    ),
     note: HoldNote.exactOptional().describe('A note for people.'),
   })
   .meta({ id: 'HoldAnswer' });

@@ -17,7 +17,7 @@ import {
   waitForLeavingCreates,
 } from '../records/change-rollout.ts';
 import { type RecordParts, recordFact } from '../records/change-upgrade.ts';
-import { type FindSubjectsParts, findSubjects, noteOfBuild } from './held-subjects.ts';
+import { type FindSubjectsParts, findSubjects, noteOfBuild, noteOfCollector } from './held-subjects.ts';
 import type { HoldRequest, HoldResult } from './operations.ts';
 
 export interface HoldsParts extends FindSubjectsParts, StopRolloutParts, RecordParts {
@@ -29,9 +29,14 @@ export interface HoldsParts extends FindSubjectsParts, StopRolloutParts, RecordP
 export async function holdSubjects(parts: HoldsParts, request: HoldRequest): Promise<HoldResult> {
   const found = await findSubjects(parts, request.subject, 'hold');
   if (found.kind !== 'found') return found;
-  const result = await changeEach(parts, request, found, holdOne);
+  const changed = await changeEach(parts, request, found, holdOne);
+  const { collectors } = found;
+  const result = collectors === undefined ? changed : { ...changed, collectors };
   // Only after the hold: notes for the operator must not delay the brake.
-  const note = found.note ?? (await noteOfBuild(parts, found.subjects));
+  const note =
+    found.note ??
+    (await noteOfBuild(parts, found.subjects)) ??
+    (await noteOfCollector(parts, found.subjects));
   return note === undefined ? result : { ...result, note };
 }
 
@@ -45,7 +50,10 @@ export async function releaseSubjects(parts: HoldsParts, request: HoldRequest): 
     waves.push(...notJudged);
     return did;
   });
-  const note = found.note ?? (waves.length > 0 ? ({ kind: 'notJudged', waves } as const) : undefined);
+  const note =
+    found.note ??
+    (waves.length > 0 ? ({ kind: 'notJudged', waves } as const) : undefined) ??
+    (await noteOfCollector(parts, found.subjects));
   return note === undefined ? result : { ...result, note };
 }
 
@@ -124,7 +132,6 @@ async function holdOne(
           const { attributes } = subject;
           return { kind: 'groupHeld', at, held: heldGroup({ label, attributes, by, at }, asked) };
         }
-        // -1: the stratum has no collector yet, but one may join later.
         const held = { stratum: indexOfStratum(groups.strata, label), label, reason: asked, by, at };
         return { kind: 'strataHeld', at, strata: [held] };
       };

@@ -1,4 +1,5 @@
 import { parseBuildVersion } from '../../base/build-version.ts';
+import { sumOf } from '../../base/grouping.ts';
 import { nearestTexts, parseCollectorId } from '../../base/names.ts';
 import type { HeldSubject, HoldNote } from '../../contract/admin/holds.ts';
 import {
@@ -10,7 +11,7 @@ import {
   parseAttributes,
   respellKeys,
 } from '../../rollout/model/attributes.ts';
-import { findStratum } from '../../rollout/model/plan-groups.ts';
+import { findStratum, type Stratum } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, UnreadableRecord } from '../../rollout/model/rollout.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
@@ -30,7 +31,13 @@ export interface FindSubjectsParts extends FindPlannedParts, AskForCollectorPart
 }
 
 type Found =
-  | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[]; readonly note?: HoldNote }
+  | {
+      readonly kind: 'found';
+      readonly subjects: readonly HeldSubject[];
+      /** Of a stratum or a group: its collectors in running rollouts. Absent: unknown. */
+      readonly collectors?: number;
+      readonly note?: HoldNote;
+    }
   | Extract<HoldResult, { kind: 'unknown' | 'unavailable' }>;
 
 /** The subject that a request names: a build by its form, a stratum by its label, else a collector. */
@@ -48,6 +55,7 @@ export async function findSubjects(
   const group = await findHeldGroup(parts, attributes);
   const strata: HeldSubject[] = [];
   const known: string[] = [];
+  let collectors = 0;
   for (const rollout of did === 'hold' ? active : rollouts) {
     // A held stratum may have lost its last member. In an ended rollout, only held strata matter.
     const planned = rollout.endedAt === null ? await parts.store.loadGroups(rollout.id) : undefined;
@@ -56,7 +64,10 @@ export async function findSubjects(
     const found = findStratum(labels, text);
     if (found.kind === 'found' && rollout.unreadable !== undefined)
       return unreadableRollout(found.label, rollout.id, rollout.unreadable);
-    if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId: rollout.id });
+    if (found.kind === 'found') {
+      strata.push({ kind: 'stratum', label: found.label, rolloutId: rollout.id });
+      collectors += sizeOf(planned?.strata, found.label);
+    }
   }
   // First the group: a rollout holds what is held over all of them again.
   if (group.length > 0) return { kind: 'found', subjects: [...group, ...strata] };
@@ -64,22 +75,17 @@ export async function findSubjects(
     const isOver = strata.every(
       (each) => each.kind === 'stratum' && !active.some(({ id }) => id === each.rolloutId),
     );
-    return { kind: 'found', subjects: strata, ...(isOver ? { note: { kind: 'rolloutEnded' } } : {}) };
+    return {
+      ...{ kind: 'found', subjects: strata },
+      ...(isOver ? { note: { kind: 'rolloutEnded' } } : { collectors }),
+    };
   }
-  const empty = did === 'hold' ? emptyStratum(active, text) : [];
   const respelled = text.includes('=') ? await respellAttributes(parts, active, text) : undefined;
-  return findCollector(parts, text, { known, empty, respelled });
+  return findCollector(parts, text, { known, respelled });
 }
 
-/** The stratum of a well-formed label in rollouts where it has no members yet. */
-function emptyStratum(rollouts: readonly Rollout[], text: string): readonly HeldSubject[] {
-  const values = text.split('/').map((part) => part.trim());
-  if (values.length < 2 || values.includes('')) return [];
-  return rollouts.flatMap(({ id, policy, unreadable }) =>
-    policy.spreadBy.length === values.length && unreadable === undefined
-      ? [{ kind: 'stratum', label: values.join(' / '), rolloutId: id }]
-      : [],
-  );
+function sizeOf(strata: readonly Stratum[] | undefined, label: string): number {
+  return sumOf(strata?.find((each) => each.label === label)?.sizes ?? [], (size) => size);
 }
 
 /** The group of these attributes, if it is held beyond one rollout. */
@@ -103,6 +109,7 @@ async function findGroup(
   const subjects: HeldSubject[] = [];
   const near: string[] = [];
   let isKnown = true;
+  let collectors = 0;
   for (const { id, unreadable, strata } of rollouts) {
     isKnown &&= unreadable === undefined;
     if (unreadable !== undefined) continue;
@@ -110,17 +117,20 @@ async function findGroup(
     const planned = await store.loadGroups(id);
     if (findStratum([...(planned?.strata ?? []), ...strata.held], label).kind === 'found') {
       subjects.push({ kind: 'stratum', label, rolloutId: id });
+      collectors += sizeOf(planned?.strata, label);
       continue;
     }
     const table = await store.loadAttributes(id);
     isKnown &&= table !== undefined;
     if (table === undefined) continue;
-    if (membersWith(table, attributes).length > 0)
-      subjects.push({ kind: 'stratum', label, rolloutId: id, attributes });
+    const members = membersWith(table, attributes).length;
+    collectors += members;
+    if (members > 0) subjects.push({ kind: 'stratum', label, rolloutId: id, attributes });
     else near.push(...nearestGroups(table, attributes));
   }
   const group: HeldSubject = { kind: 'group', label, attributes };
-  if (subjects.length > 0) return { kind: 'found', subjects: [group, ...subjects] };
+  if (subjects.length > 0)
+    return { kind: 'found', subjects: [group, ...subjects], ...(isKnown && { collectors }) };
   // Without a rollout, nobody knows yet who shares it.
   if (rollouts.length === 0) return { kind: 'found', subjects: [group], note: { kind: 'noRollout' } };
   // The leader holds it where it can read who belongs to it.
@@ -168,7 +178,6 @@ async function findCollector(
   text: string,
   strata: {
     readonly known: readonly string[];
-    readonly empty: readonly HeldSubject[];
     readonly respelled: string | undefined;
   },
 ): Promise<Found> {
@@ -190,9 +199,7 @@ async function findCollector(
     return asked.kind === 'none' ? { ...byId, note: { kind: 'collectorUnknown' } } : byId;
   const respelled = strata.respelled === undefined ? [] : [strata.respelled];
   const nearest = [...respelled, ...nearestTexts(text, strata.known, nearestMax)];
-  if (strata.empty.length > 0)
-    return { kind: 'found', subjects: strata.empty, note: { kind: 'stratumEmpty', nearest } };
-  if (asked.kind === 'unavailable') return asked;
+  if (asked.kind === 'unavailable' && nearest.length === 0) return asked;
   const all = [...nearest, ...(await namesNear(parts, text))].slice(0, nearestMax);
   return { kind: 'unknown', why: { kind: 'unknown', subject: text, nearest: all } };
 }
@@ -218,4 +225,20 @@ export async function noteOfBuild(
     return undefined;
   const nearest = nearestTexts(build, offered.builds, nearestMax);
   return { kind: 'buildNotOffered', seenAt: offered.at, nearest };
+}
+
+/** A note if a rollback has left the held collector on the build that it takes others back from. */
+export async function noteOfCollector(
+  { store, claims }: Pick<FindSubjectsParts, 'store' | 'claims'>,
+  [subject]: readonly HeldSubject[],
+): Promise<HoldNote | undefined> {
+  if (subject?.kind !== 'collector') return undefined;
+  for (const { id, kind } of await store.currentRollouts(await claims.names())) {
+    if (kind !== 'rollback') continue;
+    const { upgrades } = await store.loadUpgrades(id, [subject.collectorId]);
+    const [upgrade] = upgrades;
+    if (upgrade?.progress.state !== 'withdrawn' || upgrade.progress.reason.kind !== 'collectorHeld') continue;
+    return { kind: 'leftByRollback', rollback: id, build: upgrade.identity.fromBuild };
+  }
+  return undefined;
 }

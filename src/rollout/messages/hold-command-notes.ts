@@ -10,11 +10,12 @@ export const holdNoteText = makeText<HoldNote>({
   buildNotOffered: ({ seenAt, nearest }) =>
     `the service did not offer this build at the last scan (${new Date(seenAt).toISOString()})${didYouMean(nearest)}`,
   collectorUnknown: () => 'the service has no installed collector with this id',
-  stratumEmpty: ({ nearest }) => `no collector of the plan belongs to this stratum${didYouMean(nearest)}`,
   groupEmpty: ({ nearest }) =>
     `${nearest.length === 0 ? '' : `${meantText(nearest)} `}no collector of a running rollout belongs to this group; later plans leave out its collectors`,
   noRollout: () => 'no rollout is running; later plans leave out its collectors',
   notJudged: ({ waves }) => waves.map(notJudgedText).join('; '),
+  leftByRollback: ({ rollback, build }) =>
+    `${rollback} leaves it on build ${build}, also after a release: only a rollout to another build takes it`,
   rolloutEnded: () => 'the rollout has ended; the next one plans its collectors',
 });
 

@@ -100,6 +100,15 @@ describe('hold of a collector', () => {
     expect(await releaseOf('4711')).toMatchObject({ kind: 'done' });
   });
 
+  it('that a rollback leaves on the build for its hold says so, also at its release', async () => {
+    const { id } = await begin({ kind: 'rollback', rollback: { original: 'production-20260302-0' } }, [
+      'svr-12',
+    ]);
+    const note = { kind: 'leftByRollback', rollback: id, build: expect.any(String) };
+    expect(await holdOf('svr-12')).toMatchObject({ kind: 'done', note });
+    expect(await releaseOf('svr-12')).toMatchObject({ kind: 'done', note });
+  });
+
   it('whose name is unknown is refused, and names similar ones', async () => {
     await begin({}, ['svr-12', 'svr-21', 'web-1.example.com', 'db']);
     expect(await holdOf('svr-22')).toEqual({
@@ -127,17 +136,18 @@ describe('hold of a collector', () => {
 });
 
 describe('a stratum', () => {
-  it('without a collector in the plan is held for late joiners, and similar strata are named', async () => {
-    const { id } = await begin();
-    expect(await holdOf('linux/amd46')).toMatchObject({
-      kind: 'done',
-      subject: { kind: 'stratum', label: 'linux / amd46', rolloutId: id },
-      note: { kind: 'stratumEmpty', nearest: ['Linux / amd64'] },
-    });
-    expect((await house.now()).strata.held).toMatchObject([{ stratum: -1, label: 'linux / amd46' }]);
-    expect(await holdOf('Linux / AMD46')).toMatchObject({ kind: 'unchanged' });
+  it('without a collector in the plan is refused, and similar strata are named', async () => {
+    await begin();
+    const refused = { kind: 'unknown', why: { kind: 'unknown', nearest: ['Linux / amd64'] } };
+    expect(await holdOf('linux / amd46')).toMatchObject(refused);
     // Also while the service can't say whether a collector is called that.
-    expect(await holdOf('AIX / power', failing(away))).toMatchObject({ kind: 'done' });
+    expect(await holdOf('linux / amd46', failing(away))).toMatchObject(refused);
+    expect((await house.now()).strata.held).toEqual([]);
+  });
+
+  it('is held with the number of its collectors', async () => {
+    await begin();
+    expect(await holdOf('Linux / amd64')).toMatchObject({ kind: 'done', collectors: 5 });
   });
 
   it('whose label does not have the keys of spreadBy is refused', async () => {
