@@ -32,14 +32,14 @@ export function useDeeds(): ReadonlyMap<string, Deed> {
   return deeds;
 }
 
-/** `approved wave early by alice, CHG-1042, 21:15 UTC` */
+/** `approved wave early by alice, CHG-1042, 21:15 UTC`. The headline has the daemon's own reason already. */
 export function DeedNote({ deed }: { readonly deed: Deed | undefined }) {
   if (deed === undefined) return null;
   const { at, by, event, reason, wave = '' } = deed;
   return (
     <span class="quiet small deed">
       {stateText(event.split('.').at(-1) ?? '')} {wave} by <bdi>{by}</bdi>,{' '}
-      {reason === '' ? null : (
+      {reason === '' || by === 'daemon' ? null : (
         <>
           <bdi>{reason}</bdi>,{' '}
         </>
