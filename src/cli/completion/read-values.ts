@@ -2,7 +2,7 @@ import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { sleepForReal } from '../../base/waiting.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { groupToHold } from '../../rollout/model/group-to-hold.ts';
+import { groupToHold } from '../../rollout/decision/group-to-hold.ts';
 import { headlineText } from '../rollouts/headline-text.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { withDaemon } from '../shell/daemon-target.ts';

@@ -1,7 +1,7 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus, ShownBlocker } from '../../contract/admin/rollout-status.ts';
-import { groupToHoldFirst } from '../model/group-to-hold.ts';
+import { groupToHoldFirst } from '../decision/group-to-hold.ts';
 import { counted, sentence, stateText } from './sentences.ts';
 import { heldName } from './stratum-reasons.ts';
 

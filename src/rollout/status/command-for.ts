@@ -1,5 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { type GroupedFailures, groupToHold } from '../model/group-to-hold.ts';
+import { type GroupedFailures, groupToHold } from '../decision/group-to-hold.ts';
 import type { AskedVerb, RolloutVerb } from '../verbs/judge-verb.ts';
 import { askedNow, type ShownRollout } from './legal-verbs.ts';
 

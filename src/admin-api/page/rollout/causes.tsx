@@ -1,9 +1,9 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
 import type { Cause, CauseGroup, SharedAttribute } from '../../../contract/admin/rollout-status.ts';
+import { groupToHoldFirst } from '../../../rollout/decision/group-to-hold.ts';
 import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeText, unweighedText } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
-import { groupToHoldFirst } from '../../../rollout/model/group-to-hold.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';

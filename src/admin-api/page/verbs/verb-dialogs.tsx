@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { showCount } from '../../../base/singular-or-plural.ts';
+import { groupToHoldFirst } from '../../../rollout/decision/group-to-hold.ts';
 import { consequenceText } from '../../../rollout/messages/consequences.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
-import { groupToHoldFirst } from '../../../rollout/model/group-to-hold.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon, type Rollout, type Verb, type Wave } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';

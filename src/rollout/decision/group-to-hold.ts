@@ -1,6 +1,6 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { formatAttributes } from './attributes.ts';
+import { formatAttributes } from '../model/attributes.ts';
 
 /** The part of a status that says which group of collectors may be held. */
 export interface GroupedFailures extends Pick<RolloutStatus, 'sharedAttribute' | 'endedAt'> {
