@@ -9,7 +9,7 @@ import { closedText } from '../../rollout/messages/blockers.ts';
 import { showLeftOut } from '../../rollout/messages/exclusions.ts';
 import { otherPlanText } from '../../rollout/messages/plans.ts';
 import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
-import { notStartedText, type ScanResult } from '../../rollout/messages/scans.ts';
+import { besideText, type ScanResult, scanText } from '../../rollout/messages/scans.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
@@ -48,7 +48,7 @@ export function makeStartPolicy(parts: StartPolicyParts): {
       const policy = rollouts().find((each) => each.name === name);
       if (policy === undefined) return unknownPolicy(name, rollouts());
       const found = await previewRollout(parts, policy);
-      if (found.kind !== 'ready') return notStarted(found);
+      if (found.kind !== 'ready') return notStarted(parts, found);
       const earlier = await findEarlier(parts, policy.name, found.plan.targetBuild);
       const failed = await countFailedBefore(parts, policy.name, found.plan);
       const preview = { ...previewOf(policy, found.plan, clock.now()), earlier, failedBefore: failed };
@@ -62,7 +62,7 @@ export function makeStartPolicy(parts: StartPolicyParts): {
         const now = previewOf(policy, result.plan, clock.now());
         return { kind: 'refused', reason: otherPlanText(request.planHash, now) };
       }
-      if (result.kind !== 'started') return notStarted(result);
+      if (result.kind !== 'started') return notStarted(parts, result);
       const { by, reason } = request;
       const entry = { at: clock.now(), subject: result.rolloutId, by, reason };
       await parts.register.audit({ event: 'rollout.started', ...entry });
@@ -121,9 +121,14 @@ function startWindowOf(policy: Policy, now: EpochMs): StartPreview['window'] {
   return { isOpen, until, reason: closedText(closedBy) };
 }
 
-function notStarted(result: ScanResult): NotStarted {
+async function notStarted(
+  { rolloutStatus }: Pick<StartPolicyParts, 'rolloutStatus'>,
+  result: ScanResult,
+): Promise<NotStarted> {
+  const active = result.kind === 'busy' ? await rolloutStatus(result.rolloutId) : undefined;
+  if (active !== undefined) return { kind: 'refused', reason: besideText(active) };
   const isAnswered = result.kind !== 'failed' || result.why.kind === 'shortInventory';
-  return { kind: isAnswered ? 'refused' : 'unavailable', reason: notStartedText(result) };
+  return { kind: isAnswered ? 'refused' : 'unavailable', reason: scanText(result) };
 }
 
 function unknownPolicy(name: string, rollouts: readonly Policy[]): NotStarted {

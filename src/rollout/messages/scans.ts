@@ -1,4 +1,5 @@
 import { type DurationMs, formatDuration } from '../../base/time.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { ForeignAccount } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import { countLeftOut, type LeftOutKind, type NoTarget } from '../model/left-out.ts';
@@ -80,14 +81,24 @@ export const scanText = makeText<ScanResult>({
   failed: ({ why }) => scanFailureText(why),
 });
 
-/** Why an operator's start is refused. */
-export function notStartedText(result: ScanResult): string {
-  return result.kind === 'busy' ? `${scanText(result)}; ${besideText(result.rolloutId)}` : scanText(result);
+/** A rollout that has not ended. Its policy starts no other one. */
+type ActiveRollout = Pick<RolloutStatus, 'id' | 'kind' | 'state' | 'rollbackId' | 'rollbackOf'>;
+
+/** Why an operator's start beside this rollout is refused, and what to do instead. A rollback must not be ended for it. */
+export function besideText({ id, kind, state, rollbackId, rollbackOf }: ActiveRollout): string {
+  if (kind === 'rollback') return `${id} is rolling back ${rollbackOf}; ${waitText(id)}`;
+  if (state === 'rollingBack') {
+    const by = rollbackId === null ? '' : ` (by ${rollbackId})`;
+    return `${id} is rolling back${by}; ${waitText(rollbackId ?? id)}`;
+  }
+  return (
+    `${id} has not ended; new collectors join it at the next scan; ` +
+    `for a new plan wait until it ends, or end it: upwave abort ${id}`
+  );
 }
 
-/** What to do instead of a start beside a running rollout. */
-export function besideText(rolloutId: string): string {
-  return `new collectors join it at the next scan; for a new plan wait until it ends, or end it: upwave abort ${rolloutId}`;
+function waitText(id: string): string {
+  return `wait until the rollback has ended: upwave status ${id}`;
 }
 
 const nothingText = makeText<NothingToDo>({

@@ -109,9 +109,7 @@ function StartButton({ policy }: Pick<Policy, 'policy'>) {
     <ActButton
       aria-label={`start ${policy}`}
       disabled={active !== undefined}
-      title={
-        active === undefined ? undefined : sentence(`${active.id} is not over; ${besideText(active.id)}`)
-      }
+      title={active === undefined ? undefined : sentence(besideText(active))}
       onClick={() => askStart(policy)}
     >
       start …

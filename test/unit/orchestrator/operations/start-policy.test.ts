@@ -7,12 +7,12 @@ import { changeTo, saveUpgrade } from '../../../support/store/store-changes.ts';
 
 const policy = 'production';
 
-async function setUp(size = 3) {
+async function setUp(size = 3, changes: Parameters<typeof aRolloutStatus>[0] = {}) {
   const fleet = { size };
   const { parts, store } = await aHouse({ rollout: null, fleet: serving(() => aFleet(fleet.size)) });
   const { previewStart, start } = makeStartPolicy({
     ...parts,
-    rolloutStatus: async (id: string) => aRolloutStatus({ id }),
+    rolloutStatus: async (id: string) => aRolloutStatus({ id, ...changes }),
   });
   const preview = async () => {
     const result = await previewStart(policy);
@@ -81,7 +81,7 @@ describe('a start by an operator (P15)', () => {
     const { planHash } = await preview();
     await begin(planHash);
     const reason = expect.stringMatching(
-      /^(\S+) is still running; new collectors join it .*, or end it: upwave abort \1$/,
+      /^(\S+) has not ended; new collectors join it .*, or end it: upwave abort \1$/,
     );
     expect(await begin(planHash)).toMatchObject({ kind: 'refused', reason });
     expect(await previewStart(policy)).toMatchObject({ kind: 'refused', reason });
@@ -90,5 +90,16 @@ describe('a start by an operator (P15)', () => {
       kind: 'unknownPolicy',
       reason: 'there is no policy producton; did you mean production?',
     });
+  });
+
+  it.each([
+    [{ state: 'rollingBack', rollbackId: 'b-2' }, /^(\S+) is rolling back \(by b-2\); .*: upwave status b-2$/],
+    [{ state: 'rollingBack' }, /^(\S+) is rolling back; .*: upwave status \1$/],
+    [{ kind: 'rollback', rollbackOf: 'a-1' }, /^(\S+) is rolling back a-1; .*: upwave status \1$/],
+  ] as const)('asks to wait for a rollback, and not to end it: %j', async (changes, reason) => {
+    const { preview, begin, previewStart } = await setUp(3, changes);
+    await begin((await preview()).planHash);
+    const refused = { kind: 'refused', reason: expect.stringMatching(reason) };
+    expect(await previewStart(policy)).toMatchObject(refused);
   });
 });
