@@ -4,6 +4,7 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { compareUrgency } from '../../rollout/status/compare-urgency.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showMinute } from '../shell/show-instant.ts';
@@ -30,21 +31,10 @@ export function policyRows(
   return [...names]
     .map((policy): PolicyRow => {
       const own = newestFirst.filter((status) => status.policy === policy);
-      const byNeed = [...own].sort((a, b) => urgency(a) - urgency(b));
-      return { policy, status: byNeed[0], policyStatus: policies.find((each) => each.policy === policy) };
+      const [status] = own.toSorted(compareUrgency);
+      return { policy, status, policyStatus: policies.find((each) => each.policy === policy) };
     })
-    .sort((a, b) => urgency(a.status) - urgency(b.status));
-}
-
-/** 0: a person has to act. */
-function urgency(status: RolloutStatus | undefined): number {
-  if (status === undefined) return 4;
-  // A rollout that is rolling back says less than its rollback.
-  const { needsPerson, kind } = status.headline;
-  // A held rollout may be broken. One that waits for approval is not.
-  if (needsPerson) return kind === 'needsApproval' ? 0.7 : status.rollbackId === null ? 0 : 0.5;
-  if (status.endedAt === null) return status.rollbackId === null ? 1 : 1.5;
-  return headlineColor(status) === 'red' ? 2 : 3;
+    .toSorted((a, b) => compareUrgency(a.status, b.status));
 }
 
 const nameMax = 20;

@@ -1,7 +1,7 @@
 import { stateText } from '../../../rollout/messages/sentences.ts';
+import { compareUrgency } from '../../../rollout/status/compare-urgency.ts';
 import { isOfChosenAccount } from '../parts/account.tsx';
 import type { Policies, Rollout } from '../parts/call.ts';
-import { byNeed } from '../parts/needs.ts';
 
 /** A policy with one of its rollouts, if it has any. */
 export interface PolicyOverview {
@@ -25,7 +25,7 @@ export function overviewsOf(all: readonly Rollout[], scans: Policies | undefined
       ? [{ policy, rollout: undefined, scan }]
       : listed.map((rollout) => ({ policy, rollout, scan }));
   });
-  return rows.toSorted((a, b) => byNeed(a.rollout, b.rollout));
+  return rows.toSorted((a, b) => compareUrgency(a.rollout, b.rollout));
 }
 
 /** Whether it belongs to the chosen account, and has the words that a person looks for. */

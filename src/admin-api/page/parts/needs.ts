@@ -4,21 +4,6 @@ import type { Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';
 import { clockText } from './time.tsx';
 
-/** Order: rollouts that need a person, then those that wait for the service, then running ones, then ended ones. */
-export function byNeed(a: Rollout | undefined, b: Rollout | undefined): number {
-  return rankOf(a) - rankOf(b);
-}
-
-function rankOf(rollout: Rollout | undefined): number {
-  if (rollout === undefined) return 5;
-  const { headline, reasonKind, endedAt } = rollout;
-  if (headline.kind === 'needsApproval' && headline.needsPerson) return 2;
-  // The rollout that broke the build comes before those that its hold stops.
-  if (headline.needsPerson) return reasonKind === 'buildHeld' ? 1 : 0;
-  if (headline.kind === 'waitsForService' || headline.kind === 'waitsForInventory') return 3;
-  return endedAt === null ? 4 : 6;
-}
-
 /** The wave to name: the first that has not passed, else the last. */
 export function currentWave({
   waves,

@@ -66,6 +66,19 @@ describe('the overview of the policies', () => {
     expect(rows.map(({ policy }) => policy)).toEqual(['web', 'lab']);
   });
 
+  it('shows what caused a hold before what it holds, and what waits for a window after what runs', () => {
+    const statuses = [
+      of('night', { waitsFor: { kind: 'window', until: startedAt } }),
+      of('run', {}),
+      of('down', { waitsFor: { kind: 'inventory', until: null } }),
+      of('follower', { state: 'held', reasonKind: 'buildHeld' }),
+      of('culprit', { state: 'held', reasonKind: 'failures' }),
+    ];
+    const order = ['culprit', 'follower', 'down', 'run', 'night', 'new'];
+    const policies = [aPolicyStatus({ policy: 'new' })];
+    expect(policyRows(statuses, { policies }).map(({ policy }) => policy)).toEqual(order);
+  });
+
   it('shows the rollback instead of its original rollout, and a held rollout before a newer running one', () => {
     const rollback = of('web', { id: 'web-20260302-2', kind: 'rollback', rollbackOf: 'web-20260302-1' });
     const rolledBack = of('web', { state: 'rollingBack', rollbackId: 'web-20260302-2' });

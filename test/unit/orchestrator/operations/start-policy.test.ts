@@ -93,7 +93,10 @@ describe('a start by an operator (P15)', () => {
   });
 
   it.each([
-    [{ state: 'rollingBack', rollbackId: 'b-2' }, /^(\S+) is rolling back \(by b-2\); .*: upwave status b-2$/],
+    [
+      { state: 'rollingBack', rollbackId: 'b-2' },
+      /^(\S+) is rolling back \(by b-2\); .*: upwave status b-2$/,
+    ],
     [{ state: 'rollingBack' }, /^(\S+) is rolling back; .*: upwave status \1$/],
     [{ kind: 'rollback', rollbackOf: 'a-1' }, /^(\S+) is rolling back a-1; .*: upwave status \1$/],
   ] as const)('asks to wait for a rollback, and not to end it: %j', async (changes, reason) => {

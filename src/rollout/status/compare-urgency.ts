@@ -1,0 +1,30 @@
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { isHeadline } from './headline.ts';
+
+type Ranked = Pick<RolloutStatus, 'headline' | 'reasonKind' | 'rollbackId' | 'endedAt'>;
+
+/**
+ * The order of all lists of policies: rollouts that need a person, those that wait for the service, running ones, those
+ * that wait for a window, ended ones, policies without a rollout.
+ */
+export function compareUrgency(a: Ranked | undefined, b: Ranked | undefined): number {
+  return rankOf(a) - rankOf(b);
+}
+
+function rankOf(rollout: Ranked | undefined): number {
+  if (rollout === undefined) return 11;
+  const { headline, reasonKind, rollbackId, endedAt } = rollout;
+  const { kind, needsPerson } = headline;
+  if (needsPerson) {
+    // A held rollout may be broken. One that waits for approval is not.
+    if (kind === 'needsApproval') return 3;
+    // The rollout that broke the build comes before those that its hold stops.
+    if (reasonKind === 'buildHeld') return 2;
+    return rollbackId === null ? 0 : 1;
+  }
+  if (endedAt !== null) return isHeadline(kind, 'alarm') ? 9 : 10;
+  if (kind === 'waitsForService' || kind === 'waitsForInventory') return 4;
+  if (kind === 'waitsForWindow') return 7;
+  // A rollout that is rolling back says less than its rollback.
+  return rollbackId === null ? 5 : 6;
+}
