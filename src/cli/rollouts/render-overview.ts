@@ -8,7 +8,7 @@ import { compareUrgency } from '../../rollout/status/compare-urgency.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showMinute } from '../shell/show-instant.ts';
-import { usualWidth, widest } from './fit-lines.ts';
+import { fitLines, widest } from './fit-lines.ts';
 import { headlineColor, headlineText } from './headline-text.ts';
 import { wholeSeconds } from './render-status.ts';
 
@@ -41,12 +41,16 @@ const nameMax = 20;
 const headlineMax = 36;
 const doneMin = 11;
 
-/** One line for each policy: name, headline, progress, failures and ETA. */
+/**
+ * One line for each policy: name, headline, progress, failures and ETA. Why a policy has no rollout may take further lines,
+ * because only these words name what an operator has to do.
+ * @returns the lines of each row
+ */
 export function renderOverview(
   rows: readonly PolicyRow[],
   now: EpochMs,
-  { paint, columns = usualWidth }: Pick<ConsoleOutput, 'paint' | 'columns'>,
-): readonly string[] {
+  { paint, columns }: Pick<ConsoleOutput, 'paint' | 'columns'>,
+): ReadonlyArray<readonly string[]> {
   const nameWidth = Math.min(nameMax, widest(rows.map(({ policy }) => toPrintable(policy))));
   const headlines = rows.map(({ status }) =>
     status === undefined ? 'no rollout yet' : headlineText(status),
@@ -55,10 +59,14 @@ export function renderOverview(
   return rows.map(({ policy, status, policyStatus }, index) => {
     const name = cut(toPrintable(policy), nameWidth).padEnd(nameWidth);
     const headline = cut(headlines[index] ?? '', headlineWidth).padEnd(headlineWidth);
-    const room = columns - nameWidth - headlineWidth - 4;
+    const labelColumns = nameWidth + headlineWidth + 4;
     if (status === undefined) {
-      const words = toPrintable(whyNoneText(policyStatus, now));
-      return `${paint('bold', name)}  ${paint('dim', headline)}  ${cut(words, room)}`.trimEnd();
+      const [first = '', ...more] = fitLines('', [whyNoneText(policyStatus, now)], {
+        width: columns,
+        labelColumns,
+      });
+      const words = first.slice(labelColumns);
+      return [`${paint('bold', name)}  ${paint('dim', headline)}  ${words}`.trimEnd(), ...more];
     }
     const failed = failedOf(status);
     const failedText = failed === 0 ? '' : `  ${failed} failed`;
@@ -68,9 +76,13 @@ export function renderOverview(
       `${showCount(status.counts.succeeded)}/${showCount(status.planned)} ${status.kind === 'rollback' ? 'back' : 'ok'}`.padStart(
         doneMin,
       );
-    const when = cut(whenText(status, now), room - done.length - failedText.length - heldText.length - 2);
+    const room = (columns ?? Number.POSITIVE_INFINITY) - labelColumns;
+    const when = whenText(status, now);
+    const isRoom = done.length + failedText.length + heldText.length + 2 + when.length <= room;
     const line = `${paint('bold', name)}  ${paint(headlineColor(status), headline)}  ${done}`;
-    return `${line}${failed === 0 ? '' : paint('red', failedText)}${heldText}  ${when}`.trimEnd();
+    const figures = `${line}${failed === 0 ? '' : paint('red', failedText)}${heldText}`;
+    // Half a time would be read as another time.
+    return [isRoom ? `${figures}  ${when}`.trimEnd() : figures];
   });
 }
 

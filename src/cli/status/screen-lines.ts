@@ -65,10 +65,8 @@ const splitLines: Draw = (state, now, { columns, rows }, { paint }) => {
   const { story, notes } = state;
   if (story !== undefined) return storyLines(story, { columns, rows });
   const listRows = Math.floor(rows * policiesShare);
-  const list = [
-    ...policyLines(state, now, { columns, rows: listRows }, { paint }),
-    ...notes.slice(0, Math.max(1, listRows - state.rows.length)),
-  ];
+  const policies = policyLines(state, now, { columns, rows: listRows }, { paint });
+  const list = [...policies, ...notes.slice(0, Math.max(1, listRows - policies.length))];
   const rule = paint('dim', '─'.repeat(columns));
   const size = { columns, rows: rows - list.length - 1 };
   const open = openOne(state);
@@ -95,14 +93,16 @@ const atCursorLines: Draw = (state, now, size, { paint }) => {
   return [...glance, ...gap, paint('dim', 'last events'), ...lines];
 };
 
-/** One line for each policy, with a mark at the chosen one. */
+/** The lines of each policy, with a mark at the chosen one. */
 const policyLines: Draw = (state, now, { columns, rows }, { paint }) => {
   const open = openOne(state);
   const at = open === undefined ? state.cursor : state.rows.findIndex(({ status }) => status?.id === open.id);
-  const from = Math.max(0, at - rows + 1);
-  const lines = renderOverview(state.rows, now, { paint, columns: columns - 2 });
-  return lines
-    .map((line, index) => `${index === at ? paint('inverse', '>') : ' '} ${line}`)
+  const shown = renderOverview(state.rows, now, { paint, columns: columns - 2 });
+  const from = Math.max(0, shown.slice(0, at + 1).flat().length - rows);
+  return shown
+    .flatMap((lines, index) =>
+      lines.map((line, part) => `${index === at && part === 0 ? paint('inverse', '>') : ' '} ${line}`),
+    )
     .slice(from, from + rows);
 };
 

@@ -123,7 +123,7 @@ function renderReading(
   if (isOverview) {
     const first = rows[0]?.policy ?? '';
     const hint = output.paint('dim', `more: upwave status ${quoteArgument(first)}`);
-    const overview = renderOverview(rows, now, output).join('\n');
+    const overview = renderOverview(rows, now, output).flat().join('\n');
     return [...(notes === '' ? [] : [notes]), overview, hint].join('\n\n');
   }
   const style = { ...output, rows: usualRows - rowsOf(notes, output.columns) };

@@ -13,7 +13,7 @@ const linesOf = (statuses: readonly RolloutStatus[], ...policies: readonly strin
     policyRows(statuses, { policies: policies.map((policy) => aPolicyStatus({ policy })) }),
     startedAt,
     plain,
-  );
+  ).flat();
 
 describe('the overview of the policies', () => {
   it('has one line for each policy, those that need a person first, within 80 columns', () => {
@@ -57,7 +57,27 @@ describe('the overview of the policies', () => {
     const reason = 'the service does not offer build 19.999-1';
     const lastScan = { at: startedAt, outcome: 'nothing', reason } as const;
     const rows = policyRows([], { policies: [aPolicyStatus({ policy: 'web', lastScan })] });
-    expect(renderOverview(rows, startedAt, plain)).toEqual([`web  no rollout yet  ${reason}`]);
+    expect(renderOverview(rows, startedAt, plain)).toEqual([[`web  no rollout yet  ${reason}`]]);
+  });
+
+  it('wraps the reason of a policy without a rollout, because its end is the command to use', () => {
+    const reason =
+      'Redis lost its data, and web-20260302-1 was paused; only an operator starts it again: upwave start web';
+    const lastScan = { at: startedAt, outcome: 'nothing', reason } as const;
+    const rows = policyRows([], { policies: [aPolicyStatus({ policy: 'web', lastScan })] });
+    expect(renderOverview(rows, startedAt, plain)).toEqual([[`web  no rollout yet  ${reason}`]]);
+    const [lines = []] = renderOverview(rows, startedAt, { ...plain, columns: 80 });
+    expect(lines.filter(({ length }) => length > 80)).toEqual([]);
+    expect(lines.map((line) => line.trim()).join(' ')).toBe(`web  no rollout yet  ${reason}`);
+  });
+
+  it('leaves out a time for which there is no room', () => {
+    const eta = { kind: 'at', at: startedAt + 93_000, plusMinusMs: 0, requests: 1 } as const;
+    const rows = policyRows([of('web', { eta })], { policies: [] });
+    const [[whole = ''] = []] = renderOverview(rows, startedAt, plain);
+    expect(whole).toMatch(/1m33s left$/);
+    const [[line] = []] = renderOverview(rows, startedAt, { ...plain, columns: whole.length - 1 });
+    expect(line).toBe(whole.replace('  1m33s left', ''));
   });
 
   it('shows a held rollout before one that waits for approval, like the page', () => {
