@@ -28,7 +28,7 @@ export interface Estimate {
   readonly endsAt: EpochMs | null;
   /** When the soak of each wave ends; shorter where the windows are too short for the rest. */
   readonly waveEnds: readonly EpochMs[];
-  /** Half the range in which the end is expected. */
+  /** Half the range in which the end is expected, without the time in which windows are closed. */
   readonly plusMinusMs: DurationMs;
   readonly requests: number;
 }
@@ -94,14 +94,11 @@ export function estimateRemainder(
     const readMs = busyMs + (slowestMs - meanMs) / 2;
     return { mayStart, workMs, soakMs, calendar, requests: ownRequests + readings.requestsPerMs * readMs };
   });
-  const ends = (factor: number) => scheduleWork(works, { from: span.from, factor, startNeedsMs });
-  const waveEnds = ends(1);
-  const endOf = (all: readonly EpochMs[]) => (all.length < works.length ? null : (all.at(-1) ?? span.from));
-  const [early, endsAt, late] = [endOf(ends(1 - uncertainty)), endOf(waveEnds), endOf(ends(1 + uncertainty))];
+  const waveEnds = scheduleWork(works, { from: span.from, startNeedsMs });
   return {
-    endsAt,
+    endsAt: waveEnds.length < works.length ? null : (waveEnds.at(-1) ?? span.from),
     waveEnds,
-    plusMinusMs: early === null || late === null ? 0 : Math.round((late - early) / 2),
+    plusMinusMs: Math.round(sumOf(works, ({ workMs }) => workMs) * uncertainty),
     requests: Math.round(sumOf(works, ({ requests }) => requests)),
   };
 }
@@ -144,12 +141,11 @@ function scheduleWork(
       readonly calendar: CalendarRules;
     }
   >,
-  span: { readonly from: EpochMs; readonly factor: number; readonly startNeedsMs: DurationMs },
+  span: { readonly from: EpochMs; readonly startNeedsMs: DurationMs },
 ): readonly EpochMs[] {
   const ends: EpochMs[] = [];
   let at = span.from;
-  for (const { mayStart, workMs: usualMs, soakMs, calendar } of works) {
-    const workMs = usualMs * span.factor;
+  for (const { mayStart, workMs, soakMs, calendar } of works) {
     // The policy's zone stands for those of its collectors.
     const workedAt = mayStart
       ? openTimeFrom(calendar, '', at, { workMs, leastMs: span.startNeedsMs })

@@ -80,6 +80,14 @@ describe('the estimate of a rollout', () => {
     expect(ends(expectMs / minute - 1, { mayStart: false, upgrades: 5 })).toBe(from + 4 * minute);
   });
 
+  it('has a range without the time in which windows are closed', () => {
+    const saturdays = { days: [6], fromMinute: 0, toMinute: 45, timeZone: 'UTC' };
+    const { endsAt, plusMinusMs } = estimate([remainder()], { policy: { windows: [saturdays] } });
+    expect(endsAt).toBe(Date.parse('2026-03-07T00:40Z'));
+    expect(plusMinusMs).toBe(estimate([remainder()]).plusMinusMs);
+    expect(plusMinusMs).toBe(10 * minute);
+  });
+
   it('depends on the longest chain under a cap when that takes longer', () => {
     expect(lasts([remainder({ chain: 12 })])).toBe(48 * minute);
     expect(lasts([remainder({ chain: 10 })])).toBe(40 * minute);
