@@ -9,6 +9,7 @@ import {
   seedsText,
   variantColumns,
   variantRows,
+  variantsHeading,
   waveRow,
 } from '../../rehearsal/result/rehearsal-text.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
@@ -49,5 +50,5 @@ function variantLines(result: ShownRehearsal): readonly string[] {
   if (result.variants.length === 0) return [];
   const rows = variantRows(result);
   if (rows.length === 0) return fitLines('', [noVariantText], { width: usualWidth, labelColumns: 0 });
-  return ['what would have caught it earlier:', renderTable(variantColumns, rows)];
+  return [`${variantsHeading(result)}:`, renderTable(variantColumns, rows)];
 }

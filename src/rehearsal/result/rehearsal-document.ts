@@ -1,5 +1,6 @@
 import { findTimeZone, utc } from '../../base/time-zone.ts';
 import { nightChart } from '../../rollout/charts/night-chart.ts';
+import { capitalized } from '../../rollout/messages/sentences.ts';
 import {
   type Block,
   chartBlocks,
@@ -18,6 +19,7 @@ import {
   seedsText,
   variantColumns,
   variantRows,
+  variantsHeading,
   waveRow,
 } from './rehearsal-text.ts';
 
@@ -63,7 +65,7 @@ function variantBlocks(result: ShownRehearsal): readonly Block[] {
   if (result.variants.length === 0) return [];
   const rows = variantRows(result);
   return [
-    headingBlock('What would have caught it earlier'),
+    headingBlock(capitalized(variantsHeading(result))),
     rows.length === 0 ? textBlock(noVariantText) : tableBlock(variantColumns, rows),
   ];
 }

@@ -114,6 +114,13 @@ function compareHarm({ harmed: a }: Rehearsal, { harmed: b }: Rehearsal): number
   return a.median - b.median || a.p95 - b.p95;
 }
 
+/** Heading of the table. Variants play fewer seeds than the policy, so the same policy has other figures there. */
+export function variantsHeading({ variants: [asItIs], rehearsal }: ShownRehearsal): string {
+  const seeds = asItIs?.rehearsal.seeds ?? rehearsal.seeds;
+  const played = seeds === rehearsal.seeds ? '' : ` (the first ${counted(seeds, 'seed')} each)`;
+  return `what would have caught it earlier${played}`;
+}
+
 /** Said where variants were played, and none of them harms fewer collectors. */
 export const noVariantText =
   'No variant that was played would have caught it earlier: another spread, fewer upgrades at a time, isolation, longer soaks, smaller waves, no failure allowed.';

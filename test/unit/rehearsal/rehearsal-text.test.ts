@@ -101,6 +101,17 @@ describe('the words of a rehearsal', () => {
       { name: 'quick', rehearsal: rehearsed({ harmed: 2 }) },
     ];
     expect(variantRows(aShown({ variants })).map(([name]) => name)).toEqual(['as it is', 'quick', 'slow']);
+    const few = renderRehearsal(
+      aShown({
+        variants,
+        rehearsal: summarizeSeeds(
+          [1, 2].map((seed) => aSeedResult({ seed })),
+          startedAt,
+        ),
+      }),
+    );
+    expect(few).toContain('\nwhat would have caught it earlier (the first 1 seed each):\n');
+    expect(renderRehearsal(aShown({ variants }))).toContain('\nwhat would have caught it earlier:\n');
     const worse = aShown({
       variants: variants.filter(({ name }) => name === 'as it is' || name === 'worse'),
     });
