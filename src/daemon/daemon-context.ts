@@ -8,6 +8,7 @@ import { makeReadApiBudgetStatus } from '../redis/api-budget/read-status.ts';
 import { makeClockWatch } from '../redis/connection/clock-watch.ts';
 import type { RedisConnection } from '../redis/connection/connection.ts';
 import type { RedisConfig } from '../redis/connection/redis-config.ts';
+import { makeRedisBuildHistory } from '../redis/coordination/build-history.ts';
 import { makeRedisFleetRegister } from '../redis/coordination/fleet-register.ts';
 import { makeRedisScanBook } from '../redis/coordination/scan-book.ts';
 import { makeRedisOutbox } from '../redis/notifications/outbox.ts';
@@ -103,6 +104,7 @@ export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbac
     return {
       store: makeRedisRolloutStore({ ...kept, historyMs, version, policies: rollouts }),
       register: makeRedisFleetRegister({ ...kept, historyMs }),
+      buildHistory: makeRedisBuildHistory(kept),
       scans: makeRedisScanBook({ ...kept, now: clock.now }),
       outbox: makeRedisOutbox(kept),
       readApiBudgetStatus: makeReadApiBudgetStatus({ ...kept, accessId, requestsPerSecond, clock }),

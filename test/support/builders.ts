@@ -2,6 +2,7 @@ import type { ApiBudgetStatus, Outage } from '../../src/contract/admin/rollout-s
 import type { ScanEntry } from '../../src/orchestrator/ports/scan-book.ts';
 import { needsCollectorZone } from '../../src/rollout/calendar/calendar.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
+import type { BuildRecord } from '../../src/rollout/model/build-record.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { Policy, TargetRule, WaveRule } from '../../src/rollout/model/policy.ts';
@@ -75,6 +76,20 @@ export function aScanEntry(changes: Partial<ScanEntry> = {}): ScanEntry {
     at: startedAt,
     reason: 'no collector needs build 19.536-4',
     overdueAt: startedAt + 3_600_000,
+    ...changes,
+  };
+}
+
+/** Of a rollout in which one of ten collectors did not come back. */
+export function aBuildRecord(changes: Partial<BuildRecord> = {}): BuildRecord {
+  const figures = { tried: 10, failed: { unconfirmed: 1 }, returned: 9, medianMs: 60_000 };
+  return {
+    rolloutId: 'production-20260302-1',
+    policy: 'production',
+    build: targetBuild,
+    endedAt: startedAt,
+    strata: [{ label: 'Linux', ...figures }],
+    others: null,
     ...changes,
   };
 }

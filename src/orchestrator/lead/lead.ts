@@ -6,10 +6,11 @@ import type { Accounts } from '../ports/accounts.ts';
 import type { Fence, LeaderLease } from '../ports/leader.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import { type WatchParts, watchFleet } from '../watch/watch-fleet.ts';
-import { packHistory } from './pack-history.ts';
+import { type PackHistoryParts, packHistory } from './pack-history.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
 
 export interface LeadParts extends ReconcileParts, WatchParts {
+  readonly buildHistory: PackHistoryParts['buildHistory'];
   /** Names of all policies of the config. */
   readonly policies: () => readonly string[];
   readonly lease: LeaderLease;

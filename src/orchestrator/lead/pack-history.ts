@@ -1,9 +1,8 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { StopRolloutParts } from '../records/change-rollout.ts';
+import { makeRecordBuilds, type RecordBuildsParts } from './record-builds.ts';
 
-export type PackHistoryParts = Pick<StopRolloutParts, 'store' | 'clock' | 'sleep'> & {
-  readonly policies: () => readonly string[];
-};
+export type PackHistoryParts = Pick<StopRolloutParts, 'store' | 'clock' | 'sleep'> & RecordBuildsParts;
 
 // Most rollbacks and retries come soon after the end. Their records are not packed yet.
 const graceMs: DurationMs = 3_600_000;
@@ -11,15 +10,18 @@ const graceMs: DurationMs = 3_600_000;
 const checkEveryMs: DurationMs = 60_000;
 
 /**
- * Packs the records of rollouts that ended an hour ago or earlier, which the history would otherwise keep in full for 90
- * days. Level-triggered: it packs the remaining records, may be interrupted anywhere, and a new leader continues.
+ * Records what builds did in ended rollouts. Then it packs the records of rollouts that ended an hour ago or earlier, which
+ * the history would otherwise keep in full for 90 days. Level-triggered: it packs the remaining records, may be interrupted
+ * anywhere, and a new leader continues.
  */
 export async function packHistory(
   parts: PackHistoryParts,
   isLeading: () => boolean,
   signal: AbortSignal,
 ): Promise<'done'> {
+  const recordBuilds = makeRecordBuilds(parts);
   while (!signal.aborted && isLeading()) {
+    await recordBuilds(signal);
     await parts.store.packEnded(parts.policies(), parts.clock.now() - graceMs, signal);
     await parts.sleep(checkEveryMs, signal);
   }

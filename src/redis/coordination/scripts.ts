@@ -53,6 +53,13 @@ export const seeBuildsScript = defineScript({
   result: texts,
 });
 
+export const recordBuildScript = defineScript({
+  file: new URL('./record-build.lua', import.meta.url),
+  keys: ['records', 'ends'],
+  args: { rollout: 'text', endedAt: 'number', record: 'text', recordsMax: 'number' },
+  result: isDone,
+});
+
 export const putBackHoldsScript = defineScript({
   file: new URL('./put-back-holds.lua', import.meta.url),
   keys: ['holds', 'holdsMark', 'broughtBack'],

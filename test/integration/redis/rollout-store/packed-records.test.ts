@@ -12,6 +12,7 @@ import { dyingCommands, onScripts } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import { aRedisStore } from '../../../support/redis/redis-adapters.ts';
 import { countingStore } from '../../../support/store/counting-store.ts';
+import { makeMemoryBuildHistory } from '../../../support/store/memory-build-history.ts';
 import {
   anyProgress,
   aPlan,
@@ -208,7 +209,10 @@ describe('the records of a rollout that is over', () => {
 describe('the leader', () => {
   it('packs an hour after the end, and checks every minute while it leads', async () => {
     const asked: number[] = [];
-    const packs = { packEnded: async (_policies: readonly string[], before: number) => asked.push(before) };
+    const packs = {
+      packEnded: async (_policies: readonly string[], before: number) => asked.push(before),
+      pageRollouts: async () => undefined,
+    };
     let now = endedAt;
     const parts = {
       store: packs as unknown as RolloutStore,
@@ -217,6 +221,7 @@ describe('the leader', () => {
         now += forMs;
       },
       policies: () => ['production'],
+      buildHistory: makeMemoryBuildHistory(),
     };
     expect(await packHistory(parts, () => asked.length < 3, never)).toBe('done');
     expect(asked).toEqual([0, 1, 2].map((minutes) => endedAt + minutes * 60_000 - 3_600_000));

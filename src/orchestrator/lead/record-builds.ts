@@ -1,0 +1,53 @@
+import type { EpochMs } from '../../base/time.ts';
+import { countUpgradesIn } from '../../rollout/decision/assess.ts';
+import { type BuildRecord, makeBuildTally } from '../../rollout/model/build-record.ts';
+import type { BuildHistory } from '../ports/build-history.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+
+export interface RecordBuildsParts {
+  readonly store: Pick<RolloutStore, 'pageRollouts' | 'loadView' | 'listUpgrades'>;
+  readonly buildHistory: Pick<BuildHistory, 'recorded' | 'record'>;
+  /** Names of all policies of the config. */
+  readonly policies: () => readonly string[];
+}
+
+/** How many of the latest rollouts are checked. Fewer end while no daemon runs. */
+const rolloutsMax = 100;
+/** Records in one read, which takes 20 ms of this process. */
+const recordsPerRead = 1_000;
+
+/**
+ * Makes a pass that records what builds did in ended rollouts. Level-triggered: it records each rollout without a record of
+ * this end, as after a crash, or when the rollout was opened again. Upgrades of recorded rollouts are not read.
+ */
+export function makeRecordBuilds({ store, buildHistory, policies }: RecordBuildsParts) {
+  let recorded: Map<string, EpochMs> | undefined;
+  return async (signal: AbortSignal): Promise<void> => {
+    recorded ??= new Map(await buildHistory.recorded());
+    const page = await store.pageRollouts(policies(), { limit: rolloutsMax });
+    for (const { id, kind, endedAt, unreadable } of page?.rollouts ?? []) {
+      if (kind !== 'upgrade' || endedAt === null || unreadable !== undefined) continue;
+      if (recorded.get(id) === endedAt) continue;
+      const record = await tallyRollout(store, { id, endedAt }, signal);
+      if (signal.aborted) return;
+      if (record === undefined) continue;
+      await buildHistory.record(record);
+      recorded.set(id, endedAt);
+    }
+  };
+}
+
+/** @returns undefined if it was opened again meanwhile, has expired, or the signal was aborted */
+async function tallyRollout(
+  store: RecordBuildsParts['store'],
+  { id, endedAt }: { readonly id: string; readonly endedAt: EpochMs },
+  signal: AbortSignal,
+): Promise<BuildRecord | undefined> {
+  const view = await store.loadView(id, { now: endedAt, overdueBefore: 0, pageSize: 1 });
+  if (view?.rollout.endedAt !== endedAt) return undefined;
+  const tally = makeBuildTally();
+  const planned = countUpgradesIn(view, () => true);
+  for (let offset = 0; offset < planned && !signal.aborted; offset += recordsPerRead)
+    for (const upgrade of await store.listUpgrades(id, { offset, limit: recordsPerRead })) tally.add(upgrade);
+  return tally.record(view.rollout, endedAt, view.groups);
+}
