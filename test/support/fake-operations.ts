@@ -22,10 +22,12 @@ import type {
   StartResult,
 } from '../../src/orchestrator/operations/start-policy.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
+import type { BuildRecord } from '../../src/rollout/model/build-record.ts';
 import type { RolloutEvent } from '../../src/rollout/model/events.ts';
 import { noGroups, type PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { RolloutState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/model/upgrade.ts';
+import { summarizeBuilds } from '../../src/rollout/status/build-history.ts';
 import { isCounted, makeUpgradeMatcher } from '../../src/rollout/status/find-upgrades.ts';
 import { headlineOf } from '../../src/rollout/status/headline.ts';
 import type { RolloutVerb } from '../../src/rollout/verbs/judge-verb.ts';
@@ -204,6 +206,7 @@ export function makeFakeOperations(data: {
   readonly held?: HeldThings;
   readonly policies?: PolicyStatuses;
   readonly audit?: readonly AuditEntry[];
+  readonly buildRecords?: readonly BuildRecord[];
   /** What a start would begin; no policy is known, where left out. */
   readonly preview?: StartPreviewResult;
   /** What a reload comes to; nothing has changed, where left out. */
@@ -306,6 +309,7 @@ export function makeFakeOperations(data: {
     listHolds: () => answer(() => data.held ?? { builds: [], collectors: [], groups: [], strata: [] }),
     readAudit: (limit, filter = {}) =>
       answer(() => (data.audit ?? []).filter(makeAuditMatcher(filter)).slice(0, limit)),
+    listBuildHistory: () => answer(() => summarizeBuilds(data.buildRecords ?? [])),
     reload: (request) =>
       answer((): ReloadResult => {
         operations.reloads.push(request);

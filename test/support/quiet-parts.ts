@@ -49,6 +49,11 @@ export const quietParts = {
   },
   installation: undefined,
   accountName: undefined,
+  buildHistory: {
+    recorded: async () => new Map<string, number>(),
+    record: async () => undefined,
+    read: async () => [],
+  },
   observations: { note: () => undefined, find: () => undefined },
 };
 

@@ -94,6 +94,8 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
     listHolds: () => read(operations.listHolds, {}),
     /** The audit, newest first. */
     readAudit: async (query: AuditSearch) => (await read(operations.readAudit, { query })).entries,
+    /** What builds did in ended rollouts, the newest build first. */
+    listBuildHistory: async () => (await read(operations.listBuildHistory, {})).builds,
     /** The plan that `startPolicy` would start now. */
     previewStart: (policy: string) => approve(operations.previewStart, { params: { policy } }),
     /** Starts a rollout with the plan that was shown. */

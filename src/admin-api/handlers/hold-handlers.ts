@@ -25,6 +25,9 @@ export function makeHoldHandlers(ask: AskOperations) {
       );
       return { body: { entries } };
     },
+    listBuildHistory: async () => ({
+      body: { builds: await ask.read((operations) => operations.listBuildHistory()) },
+    }),
     // The request to the service waits for its place in the API budget.
     explainCollector: async ({ params: { collector } }) => ({
       body: explained(collector, await ask.act((operations) => operations.explain(collector))),

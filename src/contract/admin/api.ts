@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listBuildHistory } from './builds.ts';
 import { whoAmI } from './caller.ts';
 import { getRolloutCourse } from './course.ts';
 import { explainCollector, holdSubject, listHolds, readAudit, releaseSubject } from './holds.ts';
@@ -62,5 +63,6 @@ export const adminApi = [
   releaseSubject,
   listHolds,
   readAudit,
+  listBuildHistory,
   explainCollector,
 ] as const;

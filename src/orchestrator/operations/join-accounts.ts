@@ -1,4 +1,5 @@
 import { invariant } from '../../base/assert.ts';
+import { compareBuildVersions } from '../../base/build-version.ts';
 import type { HeldThings } from '../../contract/admin/holds.ts';
 import type { PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { ReloadChanges } from '../../contract/admin/reload.ts';
@@ -74,6 +75,11 @@ export function joinAccounts(accounts: readonly AccountOperations[]): Operations
         .flat()
         .toSorted((a, b) => b.at - a.at)
         .slice(0, limit),
+    // Of one build, each account has a row: its collectors are others.
+    listBuildHistory: async () =>
+      (await ofAll((each) => each.listBuildHistory()))
+        .flat()
+        .toSorted((a, b) => compareBuildVersions(b.build, a.build) ?? 0),
     explain: async (collector) =>
       // Otherwise each other account would send a request for a collector that it does not have.
       joinPlanned(await ofAll((each) => each.explainPlanned(collector))) ??

@@ -1,9 +1,11 @@
 import type { ApiBudgetStatus, RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { refusalText } from '../../rollout/messages/refusal-texts.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
+import { summarizeBuilds } from '../../rollout/status/build-history.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import { findOrphans } from '../configs/find-orphans.ts';
+import { buildRecordsMax } from '../ports/build-history.ts';
 import { auditKeptMax } from '../ports/fleet-register.ts';
 import { eventsReadMax } from '../ports/rollout-store.ts';
 import { loadCauses } from '../records/load-causes.ts';
@@ -25,6 +27,7 @@ import { showRollback } from './show-rollback.ts';
 export function makeOperations(parts: OperationsParts): RolloutOperations {
   const { store, clock, readApiBudgetStatus } = parts;
   const applyVerb = makeApplyVerb(parts);
+  const ofAccount = parts.accountName === undefined ? {} : { accountName: parts.accountName };
   const describe = async (rolloutId: string, api: ApiBudgetStatus): Promise<RolloutStatus | undefined> => {
     const now = clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
@@ -35,7 +38,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       weighed.sharedAttribute ?? (await parts.sharedAttributes.ofCauses(store, known, causes));
     const shown = sharedAttribute === undefined ? weighed : { ...weighed, sharedAttribute };
     const status = describeRollout(shown, now, api, causes);
-    return { ...status, ...(parts.accountName !== undefined && { accountName: parts.accountName }) };
+    return { ...status, ...ofAccount };
   };
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
     describe(rolloutId, await readApiBudgetStatus());
@@ -91,6 +94,10 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     readAudit: async (limit, filter) => {
       if (filter === undefined) return parts.register.readAudit(limit);
       return (await parts.register.readAudit(auditKeptMax)).filter(makeAuditMatcher(filter)).slice(0, limit);
+    },
+    listBuildHistory: async () => {
+      const outcomes = summarizeBuilds(await parts.buildHistory.read(buildRecordsMax));
+      return outcomes.map((each) => ({ ...each, ...ofAccount }));
     },
     explain: (collector) => explainCollector(parts, collector),
     explainPlanned: (collector) => explainPlanned(parts, collector),

@@ -1,4 +1,5 @@
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
+import type { BuildHistory } from '../ports/build-history.ts';
 import type { SharedAttributeParts } from '../records/read-records.ts';
 import type { ApplyVerbParts } from './apply-verb.ts';
 import type { HoldsParts } from './change-holds.ts';
@@ -16,6 +17,7 @@ export interface OperationsParts
   readonly fleet: ApplyVerbParts['fleet'];
   readonly store: ApplyVerbParts['store'];
   readonly configs: ApplyVerbParts['configs'] & ListPoliciesParts['configs'];
+  readonly buildHistory: Pick<BuildHistory, 'read'>;
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
   /** The name of this installation; undefined: no name. */
   readonly installation: string | undefined;

@@ -1,3 +1,4 @@
+import type { BuildOutcome } from '../../contract/admin/builds.ts';
 import type { CollectorExplanation } from '../../contract/admin/collector-explanation.ts';
 import type { RolloutCourse } from '../../contract/admin/course.ts';
 import type { AuditEntry, AuditSearch, HeldThings, HoldAnswer } from '../../contract/admin/holds.ts';
@@ -109,6 +110,8 @@ export interface RolloutOperations {
   listHolds(): Promise<HeldThings>;
   /** The audit, newest first; with a filter, the entries that match it. */
   readAudit(limit: number, filter?: AuditFilter): Promise<readonly AuditEntry[]>;
+  /** What builds did in ended rollouts, the newest build first. */
+  listBuildHistory(): Promise<readonly BuildOutcome[]>;
   /** Why a collector is not upgraded now, and when it will be, for every policy. @param collector its id, or its exact name */
   explain(collector: string): Promise<ExplainResult>;
   /** Explains a collector of a running rollout, without a request to the service; undefined: no rollout has it. */

@@ -221,7 +221,14 @@ describe('startAdminApi', () => {
       const { get } = await start({ readiness: away });
       operations.breakWith(new Error('Connection is closed.'));
       const ofRollout = ['', '/events', '/verbs'].map((part) => `/rollouts/${running}${part}`);
-      for (const path of ['/rollouts', ...ofRollout, '/holds', '/audit', '/collectors/7/explanation'])
+      for (const path of [
+        '/rollouts',
+        ...ofRollout,
+        '/holds',
+        '/audit',
+        '/builds',
+        '/collectors/7/explanation',
+      ])
         expectError(await get(path), 503, 'unavailable');
       expect(reported).toEqual([]);
     });
@@ -279,7 +286,7 @@ describe('startAdminApi', () => {
         expect(answer.text + JSON.stringify(answer.headers)).not.toContain(token);
         return answer.status;
       };
-      const reads = ['rollouts', 'holds', 'audit', 'openapi.json'].map((path) => `/api/v1/${path}`);
+      const reads = ['rollouts', 'holds', 'audit', 'builds', 'openapi.json'].map((path) => `/api/v1/${path}`);
       for (const path of ['/metrics', ...reads, '/nothing']) {
         for (const headers of [{}, bearer('wrong'), { authorization: `Basic ${token}` }])
           expect([path, await asWhom(path, headers)]).toEqual([path, 401]);

@@ -262,6 +262,7 @@ export function makeDaemonModel(
     ...partsOf('operator'),
     installation: undefined,
     accountName: undefined,
+    buildHistory: { read: async () => [] },
   });
   const scanParts = { ...partsOf('scan'), memory: night.memory, ...clockChecks };
 

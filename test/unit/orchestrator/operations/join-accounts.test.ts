@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { joinAccounts } from '../../../../src/orchestrator/operations/join-accounts.ts';
 import type { HoldResult } from '../../../../src/orchestrator/operations/operations.ts';
 import type { ReloadResult } from '../../../../src/orchestrator/operations/reload-config.ts';
+import { aBuildRecord } from '../../../support/builders.ts';
 import { anExplanation, aRolloutStatus, makeFakeOperations } from '../../../support/fake-operations.ts';
 
 type FakeData = Partial<Parameters<typeof makeFakeOperations>[0]>;
@@ -53,6 +54,14 @@ describe('the operations of several accounts', () => {
     expect(await joined.apply({ rolloutId: 'old-20261121-9', verb: 'pause', ...by })).toEqual({
       kind: 'unknownRollout',
     });
+  });
+
+  it('show what builds did, newest first, with a row for each account', async () => {
+    const ofEu = ['19.1-1', '19.3-1'].map((build) => aBuildRecord({ build }));
+    const ofUs = ['19.3-1', '19.2-1'].map((build) => aBuildRecord({ build }));
+    const { joined } = twoAccounts({ buildRecords: ofEu }, { buildRecords: ofUs });
+    const builds = (await joined.listBuildHistory()).map(({ build }) => build);
+    expect(builds).toEqual(['19.3-1', '19.3-1', '19.2-1', '19.1-1']);
   });
 
   it('hold in all accounts, and return the best answer', async () => {

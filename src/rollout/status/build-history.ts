@@ -1,0 +1,67 @@
+import { compareBuildVersions } from '../../base/build-version.ts';
+import { groupBy, sumOf } from '../../base/grouping.ts';
+import type { DurationMs } from '../../base/time.ts';
+import type { BuildOutcome } from '../../contract/admin/builds.ts';
+import { buildOutcomeText } from '../messages/build-history-texts.ts';
+import { type BuildFigures, type BuildRecord, failedIn } from '../model/build-record.ts';
+
+// One failure of two is no finding.
+const worstTriedMin = 3;
+const worstMax = 5;
+
+/** Sums the records of rollouts into one row for each build, the newest build first. */
+export function summarizeBuilds(records: readonly BuildRecord[]): readonly BuildOutcome[] {
+  const tried = records.filter((record) => figuresOf(record).length > 0);
+  return [...groupBy(tried, ({ build }) => build)]
+    .map(([build, own]) => outcomeOf(build, own))
+    .sort((a, b) => compareBuildVersions(b.build, a.build) ?? 0);
+}
+
+function outcomeOf(build: string, records: readonly BuildRecord[]): BuildOutcome {
+  const figures = records.flatMap(figuresOf);
+  const outcome = {
+    build,
+    ...totalOf(figures),
+    rollouts: records.length,
+    lastEndedAt: Math.max(...records.map(({ endedAt }) => endedAt)),
+    medianMs: weightedMedian(figures),
+    worst: worstOf(records),
+  };
+  return { ...outcome, text: buildOutcomeText(outcome) };
+}
+
+function figuresOf({ strata, others }: BuildRecord): readonly BuildFigures[] {
+  return others === null ? strata : [...strata, others];
+}
+
+function totalOf(figures: readonly BuildFigures[]): { readonly tried: number; readonly failed: number } {
+  return {
+    tried: sumOf(figures, (each) => each.tried),
+    failed: sumOf(figures, (each) => failedIn(each.failed)),
+  };
+}
+
+/** The median of medians, each weighted by the upgrades behind it. */
+function weightedMedian(figures: readonly BuildFigures[]): DurationMs | null {
+  const medians = figures
+    .flatMap(({ medianMs, returned }) => (medianMs === null ? [] : [{ medianMs, returned }]))
+    .sort((a, b) => a.medianMs - b.medianMs);
+  let left = sumOf(medians, ({ returned }) => returned) / 2;
+  for (const { medianMs, returned } of medians) {
+    left -= returned;
+    if (left <= 0) return medianMs;
+  }
+  return null;
+}
+
+function worstOf(records: readonly BuildRecord[]): BuildOutcome['worst'] {
+  const strata = groupBy(
+    records.flatMap((record) => record.strata),
+    ({ label }) => label,
+  );
+  return [...strata]
+    .map(([label, figures]) => ({ label, ...totalOf(figures) }))
+    .filter(({ tried, failed }) => tried >= worstTriedMin && failed > 0)
+    .sort((a, b) => b.failed / b.tried - a.failed / a.tried || b.failed - a.failed)
+    .slice(0, worstMax);
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { failedShareText } from '../../../../src/rollout/messages/build-history-texts.ts';
+import type { StratumRecord } from '../../../../src/rollout/model/build-record.ts';
+import { summarizeBuilds } from '../../../../src/rollout/status/build-history.ts';
+import { aBuildRecord, startedAt } from '../../../support/builders.ts';
+
+function aStratum(
+  label: string,
+  tried: number,
+  failed: number,
+  medianMs: number | null = 60_000,
+): StratumRecord {
+  return {
+    label,
+    tried,
+    failed: failed === 0 ? {} : { permanent: failed },
+    returned: tried - failed,
+    medianMs,
+  };
+}
+
+describe('the history of builds', () => {
+  it('sums the rollouts to a build, over their strata', () => {
+    const build = '19.536-4';
+    const first = [aStratum('Linux', 3_000, 2, 60_000), aStratum('Windows Server 2016', 14, 5, 300_000)];
+    const second = [aStratum('Windows Server 2016', 14, 7, 400_000), aStratum('Linux', 1_000, 0, 90_000)];
+    const others = { tried: 182, failed: { retry: 1, timedOut: 1 }, returned: 180, medianMs: 30_000 };
+    const records = [
+      aBuildRecord({ build, rolloutId: 'b', endedAt: startedAt + 5, strata: first }),
+      aBuildRecord({ build, rolloutId: 'a', endedAt: startedAt, strata: second, others }),
+    ];
+    expect(summarizeBuilds(records)).toEqual([
+      {
+        ...{ build, tried: 4_210, failed: 16, rollouts: 2, lastEndedAt: startedAt + 5, medianMs: 60_000 },
+        worst: [
+          { label: 'Windows Server 2016', tried: 28, failed: 12 },
+          { label: 'Linux', tried: 4_000, failed: 2 },
+        ],
+        text: '19.536-4: 4,210 tried in 2 rollouts, 0.3% failed; Windows Server 2016: 12 of 28',
+      },
+    ]);
+  });
+
+  it('shows the newest build first, and none that was not tried', () => {
+    const records = ['19.61-1', '19.525-63', '20.1-1', '19.536-4'].map((build) => aBuildRecord({ build }));
+    const untried = aBuildRecord({ build: '21.1-1', strata: [] });
+    expect(summarizeBuilds([...records, untried]).map(({ build }) => build)).toEqual([
+      ...['20.1-1', '19.536-4', '19.525-63', '19.61-1'],
+    ]);
+    expect(summarizeBuilds([])).toEqual([]);
+  });
+
+  it('names the five strata with the largest share of failures, out of those with three tried', () => {
+    const strata = [
+      ...[aStratum('two', 2, 2, null), aStratum('well', 90, 0), aStratum('all', 3, 3, null)],
+      ...[1, 2, 3, 4, 5].map((failed) => aStratum(`s${failed}`, 10, failed)),
+    ];
+    const [outcome] = summarizeBuilds([aBuildRecord({ strata })]);
+    expect(outcome?.worst.map(({ label }) => label)).toEqual(['all', 's5', 's4', 's3', 's2']);
+  });
+
+  it('has no duration and no worst stratum where nothing tells', () => {
+    const [failed] = summarizeBuilds([aBuildRecord({ strata: [aStratum('a', 2, 2, null)] })]);
+    expect(failed).toMatchObject({ medianMs: null, worst: [] });
+    const [well] = summarizeBuilds([aBuildRecord({ strata: [aStratum('a', 9, 0)] })]);
+    expect(well?.text).toBe('19.536-4: 9 tried in 1 rollout, none failed');
+  });
+
+  it.each([
+    [{ tried: 10_000, failed: 1 }, 'under 0.1%'],
+    [{ tried: 1_000, failed: 29 }, '2.9%'],
+    [{ tried: 10_000, failed: 9_999 }, '99.9%'],
+    [{ tried: 7, failed: 7 }, '100%'],
+  ])('rounds the share of %o so that only all is 100%%', (figures, text) => {
+    expect(failedShareText(figures)).toBe(text);
+  });
+});
