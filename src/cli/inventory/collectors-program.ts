@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { urlOption } from '../rollouts/verbs-program.ts';
 import type { CommandRunner } from '../shell/command.ts';
 import { wholeDays } from '../shell/option-values.ts';
 import { collectAssignment } from './assignments.ts';
@@ -63,7 +64,13 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
   for (const each of collectors.commands) each.option(...accountOption);
   program
     .command('builds')
-    .description('the builds that the service offers')
+    .description('the builds that the service offers, or what builds did in ended rollouts')
+    .addOption(
+      new Option('--history', 'what each build did in ended rollouts, as the daemon recorded it')
+        .default(false)
+        .conflicts('account'),
+    )
     .option(...accountOption)
+    .option(...urlOption)
     .action(run(async () => (await import('./builds-command.ts')).buildsCommand));
 }

@@ -44,6 +44,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'upwave config check --fleet',
     'upwave config check --no-secrets',
   ],
+  builds: ['upwave builds', 'upwave builds --history'],
   collectors: ['upwave collectors list', 'upwave collectors show prod-web-014'],
   export: ['upwave export production-20261122-1 > rollout.jsonl'],
   completion: [
@@ -88,7 +89,8 @@ export function commandsOf(command: Command, words: readonly string[] = []): rea
 
 function afterHelp(command: Command, words: readonly string[]): string {
   const asksDaemon = command.options.some(({ long }) => long === '--url');
-  const environment = asksDaemon ? daemonEnvironment : serviceEnvironment;
+  const asksService = command.options.some(({ long }) => long === '--account') || !asksDaemon;
+  const environment = [...(asksDaemon ? daemonEnvironment : []), ...(asksService ? serviceEnvironment : [])];
   const ownExamples = examples[words.join(' ')] ?? [];
   return [
     ...(ownExamples.length === 0 ? [] : ['', 'Examples:', ...ownExamples.map((line) => `  $ ${line}`)]),

@@ -7,7 +7,7 @@ import { verbCommand } from '../../../../src/cli/rollouts/verb-command.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { aFolder } from '../../../support/a-folder.ts';
-import { because, startedAt } from '../../../support/builders.ts';
+import { aBuildRecord, because, startedAt } from '../../../support/builders.ts';
 import { ending } from '../../../support/ending.ts';
 import {
   anExplanation,
@@ -43,6 +43,7 @@ async function setUpWith(
       aRolloutEvent({ ...failed, event: 'upgrade.failed', wave: 'canary', reason }),
       aRolloutEvent({ event: 'rollout.paused', by: 'alice', reason: 'lunch' }),
     ],
+    buildRecords: [aBuildRecord()],
     audit: [{ at: startedAt, event: 'rollout.paused', subject: running, by: 'alice', reason: 'lunch' }],
     upgrades: given.upgrades ?? [
       anEndedOne('failed', { reason: because(reason), failureClass: 'permanent' }, failed),
@@ -336,6 +337,7 @@ describe('a command that reads', () => {
     ['audit --by bob', /^no audit entries\n$/, { entries: [] }],
     ['audit --type pause --policy production', / rollout\.paused .*: lunch\n$/, { entries: [{}] }],
     ['audit --policy edge', /^no audit entries\n$/, { entries: [] }],
+    ['builds --history', /│ 19\.536-4 │ 10 +│ 1 \(10%\) │ 1 +│/, { builds: [{ tried: 10, failed: 1 }] }],
     ['report production', /^md of production-20260302-1\n$/, undefined],
   ] as const)('`%s` prints the answer of the daemon, also as JSON', async (words, prints, data) => {
     const { upwave } = await setUp();
@@ -343,6 +345,14 @@ describe('a command that reads', () => {
     expect([code, out]).toEqual([exitCodes.done, expect.stringMatching(prints)]);
     if (data !== undefined)
       expect(JSON.parse((await upwave(...words.split(' '), '--json')).out)).toMatchObject(data);
+  });
+
+  it('`builds --url` needs --history', async () => {
+    const { upwave } = await setUp();
+    expect(await upwave('builds')).toMatchObject({
+      code: exitCodes.usageOrConfig,
+      err: 'upwave: --url needs --history; without it, the service is asked\n',
+    });
   });
 
   it('`report --out` writes a file', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderAudit } from '../../../../src/cli/history/audit-command.ts';
+import { renderBuildHistory } from '../../../../src/cli/inventory/build-history-command.ts';
 import { renderExplanation } from '../../../../src/cli/rollouts/explain-command.ts';
 import { renderHolds } from '../../../../src/cli/rollouts/holds-commands.ts';
 import { renderPreview } from '../../../../src/cli/rollouts/start-command.ts';
@@ -10,8 +11,9 @@ import {
   showSecond,
 } from '../../../../src/cli/shell/show-instant.ts';
 import type { StartPreview } from '../../../../src/contract/admin/policies.ts';
+import { summarizeBuilds } from '../../../../src/rollout/status/build-history.ts';
 import { quoteArgument } from '../../../../src/rollout/status/command-for.ts';
-import { startedAt } from '../../../support/builders.ts';
+import { aBuildRecord, startedAt } from '../../../support/builders.ts';
 import { anExplanation } from '../../../support/fake-operations.ts';
 
 const hour = 3_600_000;
@@ -50,6 +52,39 @@ describe('the audit', () => {
       `12:34:56 ${zone}             daemon  build.held      19.455-2: disk full`,
       `2026-06-14 12:34:56 ${zone}  al      rollout.paused  production-1`,
     ]);
+  });
+});
+
+describe('the history of builds', () => {
+  const linux = { label: 'Linux', tried: 1_200, failed: { retry: 3 }, returned: 1_197, medianMs: 60_000 };
+  const windows = {
+    label: 'Windows Server 2016',
+    tried: 4,
+    failed: { retry: 2 },
+    returned: 2,
+    medianMs: null,
+  };
+
+  it('has a line for each build, and one for each further stratum with failures', () => {
+    const older = aBuildRecord({ build: '19.525-63', strata: [{ ...linux, failed: {}, returned: 1_200 }] });
+    const builds = summarizeBuilds([aBuildRecord({ strata: [linux, windows] }), older]);
+    const ended = showInstant(startedAt, startedAt + 48 * hour);
+    const cells = renderBuildHistory(builds, startedAt + 48 * hour)
+      .split('\n')
+      .flatMap((line) => (line.includes('│') ? [line.split('│').map((cell) => cell.trim())] : []))
+      .map((line) => line.slice(1, -1));
+    expect(cells).toEqual([
+      ['build', 'tried', 'failed', 'rollouts', 'last', 'worst strata'],
+      ['19.536-4', '1,204', '5 (0.4%)', '1', ended, 'Windows Server 2016: 2 of 4'],
+      ['', '', '', '', '', 'Linux: 3 of 1,200'],
+      ['19.525-63', '1,200', '0', '1', ended, ''],
+    ]);
+  });
+
+  it('names the account where there are several, and is a sentence where it is empty', () => {
+    const builds = summarizeBuilds([aBuildRecord()]).map((each) => ({ ...each, accountName: 'eu' }));
+    expect(renderBuildHistory(builds, startedAt)).toMatch(/account .*\n.*\n?.*eu +│ 19\.536-4/);
+    expect(renderBuildHistory([], startedAt)).toBe('No rollout with upgrades has ended yet.');
   });
 });
 

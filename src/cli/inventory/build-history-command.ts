@@ -1,0 +1,44 @@
+import { showCount } from '../../base/singular-or-plural.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { BuildOutcome } from '../../contract/admin/builds.ts';
+import {
+  failedShareText,
+  noBuildHistory,
+  worstStratumText,
+} from '../../rollout/messages/build-history-texts.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
+import { renderTable } from '../shell/render-table.ts';
+import { showInstant } from '../shell/show-instant.ts';
+
+/** `upwave builds --history`: what builds did in ended rollouts, the newest build first. */
+export async function buildHistoryCommand(options: DaemonTarget, output: ConsoleOutput): Promise<ExitCode> {
+  const builds = await withDaemon(options, (client) => client.listBuildHistory());
+  return printAnswer(output, options, { builds }, () => renderBuildHistory(builds, Date.now()));
+}
+
+/** A line for each build, and one for each further stratum of it. */
+export function renderBuildHistory(builds: readonly BuildOutcome[], now: EpochMs): string {
+  if (builds.length === 0) return noBuildHistory;
+  const hasAccounts = builds.some(({ accountName }) => accountName !== undefined);
+  const head = [
+    ...(hasAccounts ? ['account'] : []),
+    'build',
+    'tried',
+    'failed',
+    'rollouts',
+    'last',
+    'worst strata',
+  ];
+  const rows = builds.flatMap((outcome) => {
+    const { accountName, build, tried, failed, rollouts, lastEndedAt, worst } = outcome;
+    const share = failed === 0 ? '' : ` (${failedShareText(outcome)})`;
+    const figures = [showCount(tried), `${showCount(failed)}${share}`, showCount(rollouts)];
+    const cells = [build, ...figures, showInstant(lastEndedAt, now)];
+    const strata = worst.length === 0 ? [''] : worst.map(worstStratumText);
+    const named = hasAccounts ? [accountName ?? '', ...cells] : cells;
+    return strata.map((stratum, index) => [...(index === 0 ? named : named.map(() => '')), stratum]);
+  });
+  return renderTable(head, rows);
+}
