@@ -26,11 +26,12 @@ export async function readSharedState(
   { operations }: DaemonOperations,
 ): Promise<SharedState | null> {
   if (!sink.isLeading()) return null;
-  const [statuses, queueJobs, api, entries] = await Promise.all([
+  const [statuses, queueJobs, api, entries, builds] = await Promise.all([
     operations.listRollouts(),
     queue.countJobs(),
     handlerPorts.readApiBudgetStatus(),
     handlerPorts.scans.read(),
+    operations.listBuildHistory(),
   ]);
   const present = policies();
   return {
@@ -40,6 +41,7 @@ export async function readSharedState(
     outageMs: outageLeftMs(api, clock.now()),
     scans: entries.filter(({ policy }) => present.includes(policy)),
     fleet: fleetCounts.read(),
+    builds,
   };
 }
 

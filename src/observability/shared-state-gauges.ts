@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import { sumOf } from '../base/grouping.ts';
 import { toPrintable } from '../base/safe-text.ts';
 import type { DurationMs } from '../base/time.ts';
+import type { BuildOutcome } from '../contract/admin/builds.ts';
 import type { RolloutStatus } from '../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../contract/admin/status-parts.ts';
 import { lastGoodScan, type ScanEntry } from '../orchestrator/ports/scan-book.ts';
@@ -24,6 +25,8 @@ export interface SharedState {
   readonly scans: readonly ScanEntry[];
   /** Collectors of the last inventory, by build and liveness. */
   readonly fleet: readonly FleetCount[];
+  /** What builds did in ended rollouts, the newest build first. */
+  readonly builds: ReadonlyArray<Pick<BuildOutcome, 'build' | 'tried' | 'failed'>>;
 }
 
 export interface FleetCount {
@@ -34,6 +37,9 @@ export interface FleetCount {
 
 /** Limits the values of the label. Rare builds are shown as `other`. */
 const versionLabelsMax = 20;
+
+/** Limits the values of the label. Older builds are not shown. */
+const buildLabelsMax = 10;
 
 /** Makes the series of shared state, and returns a function that sets them. */
 export function makeGauges(registry: Registry): (state: SharedState) => void {
@@ -53,6 +59,7 @@ export function makeGauges(registry: Registry): (state: SharedState) => void {
     'version',
     'alive',
   ]);
+  const showBuilds = makeBuildGauges(gauge);
   const showScans = makeScanGauges(gauge);
   const jobs = gauge('queue_jobs', 'Jobs in the queue by state.', ['state']);
   return (state) => {
@@ -68,6 +75,7 @@ export function makeGauges(registry: Registry): (state: SharedState) => void {
       // The collector itself reports its build, so it may be any text.
       fleet.inc({ version: toPrintable(count.version), alive: String(count.alive) }, count.collectors);
     }
+    showBuilds(state.builds);
     showScans(state.scans);
     for (const [name, count] of Object.entries(state.queueJobs)) jobs.set({ state: name }, count);
   };
@@ -190,6 +198,26 @@ function makeWaveGauges(gauge: MakeGauge): (policy: string, wave: WaveStatus) =>
 /** True when its gate has passed and none of its upgrades can still fail. A late joiner of a passed wave still can. */
 function isWaveOver({ state, counts }: WaveStatus): boolean {
   return state === 'passed' && upgradeStates.every((name) => isEnd(name) || counts[name] === 0);
+}
+
+function makeBuildGauges(gauge: MakeGauge): (builds: SharedState['builds']) => void {
+  const tried = gauge(
+    'build_tried',
+    'Upgrades to the build in ended rollouts that succeeded or failed. Only the 10 newest builds.',
+    ['build'],
+  );
+  const failed = gauge(
+    'build_failed',
+    'Upgrades to the build in ended rollouts that failed. Only the 10 newest builds.',
+    ['build'],
+  );
+  return (builds) => {
+    for (const each of builds.slice(0, buildLabelsMax)) {
+      const build = toPrintable(each.build);
+      tried.set({ build }, each.tried);
+      failed.set({ build }, each.failed);
+    }
+  };
 }
 
 function makeScanGauges(gauge: MakeGauge): (scans: readonly ScanEntry[]) => void {

@@ -46,6 +46,7 @@ export async function exposeEverything(): Promise<string> {
         { version: '19.441-2', alive: true, collectors: 9 },
         { version: '19.441-2', alive: false, collectors: 1 },
       ],
+      builds: [{ build: '19.441-2', tried: 9, failed: 1 }],
     }),
   });
   for (const state of endStates) {

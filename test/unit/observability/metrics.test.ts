@@ -19,6 +19,7 @@ const aSharedState = (changes: Partial<SharedState> = {}): SharedState => ({
     { version: '19.441-2', alive: true, collectors: 9 },
     { version: '19.441-2', alive: false, collectors: 1 },
   ],
+  builds: [],
   ...changes,
 });
 
@@ -291,6 +292,19 @@ describe('makeMetrics', () => {
     expect((await metrics.expose()).body.match(/^upwave_fleet_collectors\{/gm)).toHaveLength(21);
     const rest = fleet.slice(20).reduce((sum, { collectors }) => sum + collectors, 0);
     expect(await series(metrics, 'fleet_collectors version="other"')).toBe(rest);
+  });
+
+  it('shows what the 10 newest builds did', async () => {
+    const builds = Array.from({ length: 12 }, (_, index) => ({
+      build: `19.${20 - index}-1`,
+      tried: 9,
+      failed: index,
+    }));
+    const metrics = metricsOf({ builds });
+    expect((await metrics.expose()).body.match(/^upwave_build_(tried|failed)\{/gm)).toHaveLength(20);
+    expect(await series(metrics, 'build_tried build="19.11-1"')).toBe(9);
+    expect(await series(metrics, 'build_failed build="19.11-1"')).toBe(9);
+    expect(await series(metrics, 'build_failed build="19.10-1"')).toBeUndefined();
   });
 
   it('shows a version that a machine made up as what it is', async () => {
