@@ -69,5 +69,14 @@ describe.concurrent('two daemons', () => {
       expect(text).not.toContain(rolloutId);
       expect(text).not.toMatch(/\b1000000\d\d\b/);
     }
+    // Whoever leads next records what the build did, at once.
+    for (const daemon of daemons) await daemon.close();
+    const next = await night.startDaemon();
+    const recorded = await until('the record of the build', async () => {
+      const { text } = await next.get('/metrics');
+      return Object.keys(series(text, 'build_tried')).length > 0 && text;
+    });
+    expect(Object.values(series(recorded, 'build_tried'))).toEqual([planned]);
+    expect(Object.values(series(recorded, 'build_failed'))).toEqual([1]);
   });
 });
