@@ -66,7 +66,7 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
     'svg',
     { class: 'plot', width: '100%', height, role: 'img', 'aria-label': labelOf(axis, showAt) },
     nightPatterns,
-    ...bandsBehind(shown, view),
+    ...bandsBehind(shown, { ...view, now: parts.now }),
     ...(wait === undefined ? [] : [line('cut', x(axis.from), { lanes: lanes.length })]),
     ...numbers(entries, x, lanes.length),
     ...lanes.flatMap((lane, index) =>
@@ -134,17 +134,21 @@ function labelOf({ from, to, zone }: TimeAxis, showAt: View['showAt']): string {
   return `Waves from ${showAt(from)} to ${showAt(to)} (${zone}). The list below has the same in words.`;
 }
 
-function bandsBehind(night: RolloutNight, { axis, x, showAt }: View): readonly ChartElement[] {
+function bandsBehind(
+  night: RolloutNight,
+  { axis, x, showAt, now }: View & Pick<NightParts, 'now'>,
+): readonly ChartElement[] {
   const height = night.lanes.length * laneHeight;
   // Holds are in front of closed windows.
   const bands = night.bands.toSorted((a, b) => Number(isClosed(b)) - Number(isClosed(a)));
-  const until = night.to ?? axis.to;
-  return bands.map((band) =>
-    box(`band ${band.kind}`, {
+  return bands.map((band) => {
+    // Only the calendar is known beyond the present.
+    const until = night.to ?? (isClosed(band) ? axis.to : now);
+    return box(`band ${band.kind}`, {
       ...{ y: numbersHeight, height, title: nightBandText(band, showAt) },
       ...edges(band.from, band.to ?? until, x),
-    }),
-  );
+    });
+  });
 }
 
 interface LaneParts {

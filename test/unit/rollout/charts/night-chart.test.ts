@@ -153,6 +153,19 @@ describe('the picture of a rollout', () => {
     expect(ends.map(({ tag }) => tag)).toEqual(['title', 'li']);
   });
 
+  it('ends what lasts at the present, except windows and freezes', () => {
+    const lasting = (['approval', 'hold', 'freeze'] as const).map((kind) => ({ ...hold, kind, to: null }));
+    const eta = { kind: 'at', at: at(90), plusMinusMs: 0, requests: 5 } as const;
+    const chart = draw({ bands: lasting }, { eta });
+    const percent = (value: unknown) => Number(String(value).replace('%', ''));
+    const present = all(chart).find(({ attributes }) => attributes['class'] === 'present');
+    const isBeyond = (kind: string) => {
+      const band = all(chart).find(({ attributes }) => attributes['class'] === `band ${kind}`)?.attributes;
+      return percent(band?.['x']) + percent(band?.['width']) > percent(present?.attributes['x1']) + 0.1;
+    };
+    expect(['approval', 'hold', 'freeze'].filter(isBeyond)).toEqual(['freeze']);
+  });
+
   it('leaves out a freeze that begins after its end', () => {
     const freeze = { kind: 'freeze', from: at(300), to: at(600), reason: 'audit', by: '' } as const;
     expect(classesOf(draw({ bands: [freeze] }), 'rect')).not.toContain('band freeze');
