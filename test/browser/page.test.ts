@@ -806,7 +806,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   it('shows who did what over all rollouts, and keeps the filter in the link', async () => {
     const page = await open((await servePage(worldRollouts, {}, 300, { audit: worldAudit })).url);
     await page.getByRole('link', { name: 'Activity' }).click();
-    await page.getByText('3 actions').waitFor();
+    await page.getByText('4 actions').waitFor();
     const link = page.getByRole('link', { name: 'collector 2' });
     expect(await link.getAttribute('href')).toBe('#/collectors/2');
     await page.getByLabel('Who').selectOption('alice');

@@ -253,6 +253,15 @@ export const worldAudit: readonly AuditEntry[] = [
     ...{ at: now - 5 * minute, event: 'rollout.aborted', subject: 'production-20260302-1' },
     ...{ by: 'alice', reason: 'CHG-1042: the database is slow' },
   },
+  {
+    ...{
+      at: now - 7 * minute,
+      event: 'stratum.held',
+      by: 'daemon',
+      reason: '3 of 4 failed, 1 of 80 elsewhere',
+    },
+    subject: 'Windows Server 2019 / amd64 / 19.441-2 of staging-20261122-2',
+  },
   { at: now - 8 * minute, event: 'collector.held', subject: '2', by: 'bob', reason: 'broken disk' },
   {
     ...{ at: now - 90 * minute, event: 'rollout.approved', subject: `${waiting} wave early` },
