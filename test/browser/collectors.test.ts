@@ -150,6 +150,15 @@ describe.skipIf(!hasBrowser)('the list of collectors in a browser', () => {
     await page.locator('.chosen').waitFor({ state: 'detached' });
   });
 
+  it('leads from a collector back to the rollout, also after a reload', async () => {
+    const { page } = await openList();
+    await page.locator('.collectors tbody th a').first().click();
+    await page.reload();
+    const crumbs = page.getByRole('navigation', { name: 'Where you are' });
+    await crumbs.getByRole('link', { name: waiting }).click();
+    await expect.poll(() => page.url()).toMatch(new RegExp(`#/rollouts/${waiting}$`));
+  });
+
   it('lets a viewer choose columns and sort, but no collectors', async () => {
     const token = 'token-of-mia-0123456789';
     const { url } = await servePage([aRolloutStatus({ id: waiting, counts: countsOf({ failed: 2 }) })], {

@@ -84,15 +84,21 @@ function View({ route: current }: { readonly route: Route }) {
 }
 
 function Crumbs({ route: current }: { readonly route: Route }) {
+  const rollout =
+    current.view === 'collectors'
+      ? current.id
+      : current.view === 'collector'
+        ? current.from.rollout
+        : undefined;
   return (
     <nav aria-label="Where you are">
       <a href={linkTo.overview}>All policies</a>
-      {current.view === 'collectors' ? (
+      {rollout === undefined ? null : (
         <>
           {' › '}
-          <a href={linkTo.rollout(current.id)}>{current.id}</a>
+          <a href={linkTo.rollout(rollout)}>{rollout}</a>
         </>
-      ) : null}
+      )}
     </nav>
   );
 }

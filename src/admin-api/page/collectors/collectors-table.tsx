@@ -72,7 +72,7 @@ export function CollectorsTable({ id, filter, list, chosen, choose }: TableProps
         {inSight.map((collector, index) => (
           <tr key={collector.collectorId} aria-rowindex={first + index + 2}>
             {isOperator ? <Choice collector={collector} chosen={chosen} choose={choose} /> : null}
-            <Name {...collector} />
+            <Name {...collector} rollout={id} />
             {shown.map((column) => (
               <Cell key={column.name} column={column} collector={collector} />
             ))}
@@ -124,11 +124,11 @@ function Choice({
   );
 }
 
-function Name({ collectorId, collectorName }: Collector) {
+function Name({ collectorId, collectorName, rollout }: Collector & { readonly rollout: string }) {
   const isHeld = holds.value?.collectors.some((each) => each.collectorId === collectorId) === true;
   return (
     <th scope="row">
-      <a href={linkTo.collector(collectorId)} title={collectorName}>
+      <a href={linkTo.collector(collectorId, { rollout })} title={collectorName}>
         <bdi>{collectorName}</bdi>
       </a>
       {isHeld ? (

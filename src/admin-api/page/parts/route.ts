@@ -5,7 +5,7 @@ export type Route =
   | { readonly view: 'overview' }
   | { readonly view: 'rollout'; readonly id: string; readonly asked: AskedDialog }
   | { readonly view: 'collectors'; readonly id: string; readonly filter: Filter }
-  | { readonly view: 'collector'; readonly collector: string }
+  | { readonly view: 'collector'; readonly collector: string; readonly from: CameFrom }
   | { readonly view: 'activity'; readonly filter: ActivityFilter };
 
 export type Filter = Readonly<Partial<Record<FilterName, string>>>;
@@ -16,6 +16,10 @@ export type FilterName = (typeof filterNames)[number];
 export type AskedDialog = Readonly<Partial<Record<(typeof askedDialogNames)[number], string>>>;
 const askedDialogNames = ['do', 'what'] as const;
 
+/** The rollout from which a person came to a collector. */
+export type CameFrom = Readonly<Partial<Record<(typeof cameFromNames)[number], string>>>;
+const cameFromNames = ['rollout'] as const;
+
 /** Who, which event, of which policy, and a text. */
 export type ActivityFilter = Readonly<Partial<Record<(typeof activityFilterNames)[number], string>>>;
 const activityFilterNames = ['who', 'what', 'policy', 'match'] as const;
@@ -24,7 +28,8 @@ const activityFilterNames = ['who', 'what', 'policy', 'match'] as const;
 function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const [kind, name, part] = path.split('/').map(decode);
-  if (kind === 'collectors' && name) return { view: 'collector', collector: name };
+  if (kind === 'collectors' && name)
+    return { view: 'collector', collector: name, from: parseFilter(query, cameFromNames) };
   if (kind === 'activity') return { view: 'activity', filter: parseFilter(query, activityFilterNames) };
   if (kind !== 'rollouts' || !name) return { view: 'overview' };
   if (part !== 'collectors') {
@@ -68,7 +73,8 @@ export const linkTo = {
   rollout: (id: string) => `#/rollouts/${encodeURIComponent(id)}`,
   collectors: (id: string, filter: Filter = {}) =>
     `#/rollouts/${encodeURIComponent(id)}/collectors${queryOf(filter, filterNames)}`,
-  collector: (idOrName: string | number) => `#/collectors/${encodeURIComponent(String(idOrName))}`,
+  collector: (idOrName: string | number, from: CameFrom = {}) =>
+    `#/collectors/${encodeURIComponent(String(idOrName))}${queryOf(from, cameFromNames)}`,
   activity: (filter: ActivityFilter = {}) => `#/activity${queryOf(filter, activityFilterNames)}`,
 } as const;
 

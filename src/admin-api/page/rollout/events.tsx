@@ -5,12 +5,13 @@ import { Time } from '../parts/time.tsx';
 import { toneOf } from '../parts/tones.tsx';
 
 interface EventsProps {
+  readonly rollout: string;
   readonly events: readonly RolloutEvent[];
   readonly counts: Course['eventCounts'];
 }
 
 /** What happened: how often each kind, and the latest. */
-export function Events({ events, counts }: EventsProps) {
+export function Events({ rollout, events, counts }: EventsProps) {
   if (events.length === 0) return <p class="quiet">Nothing happened yet.</p>;
   return (
     <>
@@ -26,6 +27,7 @@ export function Events({ events, counts }: EventsProps) {
           <EventRow
             key={`${each.at} ${each.event} ${each.collectorId ?? each.wave ?? ''} ${index}`}
             {...each}
+            rollout={rollout}
           />
         ))}
       </ol>
@@ -33,7 +35,9 @@ export function Events({ events, counts }: EventsProps) {
   );
 }
 
-function EventRow({ at, event, collectorId, collectorName, wave, reason, by }: RolloutEvent) {
+type EventRowProps = RolloutEvent & Pick<EventsProps, 'rollout'>;
+
+function EventRow({ rollout, at, event, collectorId, collectorName, wave, reason, by }: EventRowProps) {
   return (
     <li>
       <Time at={at} hasSeconds />
@@ -42,7 +46,7 @@ function EventRow({ at, event, collectorId, collectorName, wave, reason, by }: R
         {collectorId === undefined ? (
           <bdi>{wave ?? ''}</bdi>
         ) : (
-          <a href={linkTo.collector(collectorId)}>
+          <a href={linkTo.collector(collectorId, { rollout })}>
             <bdi>{collectorName ?? collectorId}</bdi>
           </a>
         )}{' '}

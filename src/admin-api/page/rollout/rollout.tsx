@@ -87,7 +87,9 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
             },
             {
               name: 'Events',
-              content: <Events events={details?.events ?? []} counts={course?.eventCounts ?? []} />,
+              content: (
+                <Events rollout={id} events={details?.events ?? []} counts={course?.eventCounts ?? []} />
+              ),
             },
             { name: 'Plan', content: <Plan rollout={rollout} /> },
             {
