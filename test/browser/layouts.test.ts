@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../src/contract/admin/rollout-status.ts';
 import { hasBrowser, launchBrowser } from '../support/page/browser.ts';
 import { differenceOf, keepLayout, keptLayout, type Layout, layoutOf } from '../support/page/layout.ts';
-import { paced, waiting, worldAudit, worldRollouts } from '../support/page/page-world.ts';
+import { paced, waiting, worldAudit, worldBuilds, worldRollouts } from '../support/page/page-world.ts';
 import { openPage, servePage } from '../support/page/serve-page.ts';
 
 // A share of squares. Other letters change one in fifty, a column that wraps one in five.
@@ -27,6 +27,7 @@ const views: Readonly<Record<string, { readonly path: string; readonly awaited: 
   collectors: { path: `rollouts/${waiting}/collectors`, awaited: '.collectors tbody tr' },
   collector: { path: 'collectors/2', awaited: 'main h2' },
   activity: { path: 'activity', awaited: '.activity tbody tr' },
+  builds: { path: 'builds', awaited: '.builds tbody tr' },
 };
 
 /** What a view reads comes piece by piece, so it is whole once nothing moves any more. */
@@ -57,7 +58,7 @@ describe.skipIf(!hasBrowser)('what the page shows stands where it stood', () => 
   afterAll(() => browser.close());
 
   const serve = (rollouts: readonly RolloutStatus[]) =>
-    servePage(rollouts, {}, collectors, { audit: worldAudit });
+    servePage(rollouts, {}, collectors, { audit: worldAudit, buildRecords: worldBuilds });
   const open = (url: string, width: number, colorScheme: 'light' | 'dark' = 'light') =>
     openPage(browser, url, { viewport: { width, height: heightOf(width) }, colorScheme });
   const judge = async (page: Page, name: string): Promise<void> => {

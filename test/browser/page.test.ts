@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ending } from '../support/ending.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../support/fake-operations.ts';
 import { accessibilityFaults, hasBrowser, launchBrowser } from '../support/page/browser.ts';
-import { waiting, worldAudit, worldRollouts } from '../support/page/page-world.ts';
+import { waiting, worldAudit, worldBuilds, worldRollouts } from '../support/page/page-world.ts';
 import { pageClock as clock, openPage, servePage } from '../support/page/serve-page.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 import { aCause, aHeldStratum, aPolicyStatus, strataHolding } from '../support/status-parts.ts';
@@ -827,6 +827,22 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByLabel('Policy').selectOption('production');
     // The hold of a collector belongs to no policy.
     await page.getByText('2 actions').waitFor();
+  });
+
+  it('shows what builds did, the newest first, and says where there is nothing', async () => {
+    const { url } = await servePage(worldRollouts, {}, 300, { buildRecords: worldBuilds });
+    const page = await open(url);
+    await page.getByRole('link', { name: 'Builds', exact: true }).click();
+    const rows = page.locator('.builds tbody tr');
+    await rows.first().waitFor();
+    expect(page.url()).toContain('#/builds');
+    expect(await rows.allTextContents()).toEqual([
+      expect.stringMatching(/^19\.536-4 4,21018 \(0\.4%\)1.*Windows Server 2016: 12 of 28Linux: 6 of 4,182$/),
+      expect.stringMatching(/^19\.525-63 901/),
+    ]);
+    const empty = await open((await servePage(worldRollouts)).url);
+    await empty.getByRole('link', { name: 'Builds', exact: true }).click();
+    await empty.getByText('No rollout with upgrades has ended yet.').waitFor();
   });
 
   it('can be used with the keyboard alone: a dialog takes the focus and returns it', async () => {

@@ -111,6 +111,9 @@ describe.skipIf(!hasBrowser)('the palette and the keys of the page', () => {
     expect(page.url()).toContain('#/activity');
     await page.goto(`${url}/#/`);
     await page.locator('.policy').first().waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('b');
+    await expect.poll(() => page.url()).toContain('#/builds');
     await page.keyboard.press('?');
     const dialog = page.getByRole('dialog', { name: 'Keys' });
     await dialog.getByText('go to the activity').waitFor();

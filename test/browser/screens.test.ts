@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessibilityFaults, fitScreens, hasBrowser, launchBrowser } from '../support/page/browser.ts';
-import { waiting, worldAudit, worldCourse, worldRollouts } from '../support/page/page-world.ts';
+import { waiting, worldAudit, worldBuilds, worldCourse, worldRollouts } from '../support/page/page-world.ts';
 import { openPage, servePage } from '../support/page/serve-page.ts';
 
 /** What is shown: its path, what is there once it is whole, and what a person does first. */
@@ -30,6 +30,7 @@ const screens: readonly Screen[] = [
   })),
   { name: 'collector', path: 'collectors/2', awaited: '.need' },
   { name: 'activity', path: 'activity', awaited: '.activity tbody tr' },
+  { name: 'builds', path: 'builds', awaited: '.builds tbody tr' },
   { name: 'palette', path: '', awaited: '.policy', opens: (page) => page.keyboard.press('Control+k') },
 ];
 
@@ -41,7 +42,7 @@ describe.skipIf(!hasBrowser)('the page fits a phone, and axe finds no accessibil
   afterAll(() => browser.close());
 
   it.each(['light', 'dark'] as const)('in %s', async (colorScheme) => {
-    const { url } = await servePage(worldRollouts, {}, 300, { audit: worldAudit });
+    const { url } = await servePage(worldRollouts, {}, 300, { audit: worldAudit, buildRecords: worldBuilds });
     for (const { name, path, awaited, opens } of screens) {
       const page = await openPage(browser, `${url}/#/${path}`, { colorScheme });
       await page.locator('main h2').first().waitFor();

@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../base/time.ts';
 import { Activity } from './activity/activity.tsx';
+import { Builds } from './builds/builds.tsx';
 import { CollectorView } from './collectors/collector.tsx';
 import { Collectors } from './collectors/collectors.tsx';
 import { Overview } from './overview/overview.tsx';
@@ -43,6 +44,9 @@ function Page() {
           <a href={linkTo.activity()} aria-current={route.value.view === 'activity' ? 'page' : undefined}>
             Activity
           </a>{' '}
+          <a href={linkTo.builds} aria-current={route.value.view === 'builds' ? 'page' : undefined}>
+            Builds
+          </a>{' '}
           <a href="/docs">Guides</a> <KeysButton />
         </nav>
         <AccountSwitch />
@@ -55,9 +59,7 @@ function Page() {
           <p class="empty">loading …</p>
         ) : (
           <>
-            {route.value.view === 'overview' || route.value.view === 'activity' ? null : (
-              <Crumbs route={route.value} />
-            )}
+            {mainViews.includes(route.value.view) ? null : <Crumbs route={route.value} />}
             <View route={route.value} />
           </>
         )}
@@ -67,6 +69,9 @@ function Page() {
     </>
   );
 }
+
+/** The views that every view links to. */
+const mainViews: readonly Route['view'][] = ['overview', 'activity', 'builds'];
 
 function View({ route: current }: { readonly route: Route }) {
   switch (current.view) {
@@ -80,6 +85,8 @@ function View({ route: current }: { readonly route: Route }) {
       return <CollectorView key={current.collector} collector={current.collector} />;
     case 'activity':
       return <Activity filter={current.filter} />;
+    case 'builds':
+      return <Builds />;
   }
 }
 

@@ -2,9 +2,10 @@ import type { RolloutCourse } from '../../../src/contract/admin/course.ts';
 import type { AuditEntry } from '../../../src/contract/admin/holds.ts';
 import type { RolloutNight } from '../../../src/contract/admin/night.ts';
 import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
+import type { BuildRecord } from '../../../src/rollout/model/build-record.ts';
 import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, because } from '../builders.ts';
+import { aBuildRecord, anUpgrade, because } from '../builders.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../fake-operations.ts';
 import { aCause, aGateStatus } from '../status-parts.ts';
 import { anEndedOne } from '../upgrade-cases.ts';
@@ -267,6 +268,22 @@ export const worldAudit: readonly AuditEntry[] = [
     ...{ at: now - 90 * minute, event: 'rollout.approved', subject: `${waiting} wave early` },
     ...{ by: 'alice', reason: 'the canary is healthy' },
   },
+];
+
+/** What two builds did; one of them has strata with failures. */
+export const worldBuilds: readonly BuildRecord[] = [
+  aBuildRecord({
+    strata: [
+      { label: 'Windows Server 2016', tried: 28, failed: { permanent: 12 }, returned: 16, medianMs: 90_000 },
+      { label: 'Linux', tried: 4_182, failed: { retry: 6 }, returned: 4_176, medianMs: 60_000 },
+    ],
+  }),
+  aBuildRecord({
+    rolloutId: 'edge-20260201-1',
+    build: '19.525-63',
+    strata: [],
+    others: { tried: 9, failed: {}, returned: 9, medianMs: 60_000 },
+  }),
 ];
 
 export const worldEvents = [

@@ -65,6 +65,7 @@ function allCommands(): readonly Command[] {
     ...(here === undefined ? [] : verbsOf(here)),
     go('go to the policies', linkTo.overview),
     go('go to the activity', linkTo.activity()),
+    go('go to the builds', linkTo.builds),
     { words: 'go to the guides', run: () => location.assign(docsPath) },
     ...[...(here === undefined ? [] : [here]), ...others].flatMap(({ id, headline }) => [
       go(`go to ${id} (${stateText(headline.kind)})`, linkTo.rollout(id)),

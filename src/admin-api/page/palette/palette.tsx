@@ -26,7 +26,12 @@ const typedMs = 150;
 /** How long the second key after `g` may take. */
 const secondKeyMs = 1_500;
 
-const places: Readonly<Record<string, string>> = { p: linkTo.overview, a: linkTo.activity(), g: docsPath };
+const places: Readonly<Record<string, string>> = {
+  p: linkTo.overview,
+  a: linkTo.activity(),
+  b: linkTo.builds,
+  g: docsPath,
+};
 
 const keys: ReadonlyArray<readonly [string, string]> = [
   ['Ctrl+K or ⌘K', 'find a rollout, a collector or a verb'],
@@ -34,6 +39,7 @@ const keys: ReadonlyArray<readonly [string, string]> = [
   ['j k', 'go to the next or the previous row'],
   ['g p', 'go to the policies'],
   ['g a', 'go to the activity'],
+  ['g b', 'go to the builds'],
   ['g g', 'go to the guides'],
   ['?', 'show these keys'],
   ['Esc', 'close a dialog'],

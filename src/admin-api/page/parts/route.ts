@@ -6,7 +6,8 @@ export type Route =
   | { readonly view: 'rollout'; readonly id: string; readonly asked: AskedDialog }
   | { readonly view: 'collectors'; readonly id: string; readonly filter: Filter }
   | { readonly view: 'collector'; readonly collector: string; readonly from: CameFrom }
-  | { readonly view: 'activity'; readonly filter: ActivityFilter };
+  | { readonly view: 'activity'; readonly filter: ActivityFilter }
+  | { readonly view: 'builds' };
 
 export type Filter = Readonly<Partial<Record<FilterName, string>>>;
 const filterNames = ['state', 'wave', 'stratum', 'cause', 'attributes', 'match', 'sort'] as const;
@@ -31,6 +32,7 @@ function parseRoute(hash: string): Route {
   if (kind === 'collectors' && name)
     return { view: 'collector', collector: name, from: parseFilter(query, cameFromNames) };
   if (kind === 'activity') return { view: 'activity', filter: parseFilter(query, activityFilterNames) };
+  if (kind === 'builds') return { view: 'builds' };
   if (kind !== 'rollouts' || !name) return { view: 'overview' };
   if (part !== 'collectors') {
     return { view: 'rollout', id: name, asked: parseFilter(query, askedDialogNames) };
@@ -76,6 +78,7 @@ export const linkTo = {
   collector: (idOrName: string | number, from: CameFrom = {}) =>
     `#/collectors/${encodeURIComponent(String(idOrName))}${queryOf(from, cameFromNames)}`,
   activity: (filter: ActivityFilter = {}) => `#/activity${queryOf(filter, activityFilterNames)}`,
+  builds: '#/builds',
 } as const;
 
 export const route = signal<Route>(parseRoute(location.hash));
