@@ -2,7 +2,6 @@ import type { ApiBudgetStatus, Outage } from '../../src/contract/admin/rollout-s
 import type { ScanEntry } from '../../src/orchestrator/ports/scan-book.ts';
 import { needsCollectorZone } from '../../src/rollout/calendar/calendar.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
-import type { BuildRecord } from '../../src/rollout/model/build-record.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { Policy, TargetRule, WaveRule } from '../../src/rollout/model/policy.ts';
@@ -27,6 +26,7 @@ import type {
   UpgradeState,
   UpgradeTally,
 } from '../../src/rollout/model/upgrade.ts';
+import type { BuildRecord } from '../../src/rollout/status/build-record.ts';
 import type { EvolveContext } from '../../src/rollout/upgrade/transitions.ts';
 
 /** The instant at which tests begin. */

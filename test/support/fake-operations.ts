@@ -22,12 +22,12 @@ import type {
   StartResult,
 } from '../../src/orchestrator/operations/start-policy.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
-import type { BuildRecord } from '../../src/rollout/model/build-record.ts';
 import type { RolloutEvent } from '../../src/rollout/model/events.ts';
 import { noGroups, type PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { RolloutState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/model/upgrade.ts';
 import { summarizeBuilds } from '../../src/rollout/status/build-history.ts';
+import type { BuildRecord } from '../../src/rollout/status/build-record.ts';
 import { isCounted, makeUpgradeMatcher } from '../../src/rollout/status/find-upgrades.ts';
 import { headlineOf } from '../../src/rollout/status/headline.ts';
 import type { RolloutVerb } from '../../src/rollout/verbs/judge-verb.ts';

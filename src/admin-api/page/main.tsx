@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../base/time.ts';
 import { Activity } from './activity/activity.tsx';
-import { Builds } from './builds/builds.tsx';
+import { Builds } from './activity/builds.tsx';
 import { CollectorView } from './collectors/collector.tsx';
 import { Collectors } from './collectors/collectors.tsx';
 import { Overview } from './overview/overview.tsx';

@@ -1,11 +1,7 @@
 import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { BuildOutcome } from '../../contract/admin/builds.ts';
-import {
-  failedShareText,
-  noBuildHistory,
-  worstStratumText,
-} from '../../rollout/messages/build-history-texts.ts';
+import { failedShareText, noBuildHistory, worstStratumText } from '../../rollout/messages/sentences.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';

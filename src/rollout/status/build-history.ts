@@ -2,8 +2,8 @@ import { compareBuildVersions } from '../../base/build-version.ts';
 import { groupBy, sumOf } from '../../base/grouping.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { BuildOutcome } from '../../contract/admin/builds.ts';
-import { buildOutcomeText } from '../messages/build-history-texts.ts';
-import { type BuildFigures, type BuildRecord, failedIn } from '../model/build-record.ts';
+import { buildOutcomeText } from '../messages/sentences.ts';
+import { type BuildFigures, type BuildRecord, failedIn } from './build-record.ts';
 
 // One failure of two is no finding.
 const worstTriedMin = 3;

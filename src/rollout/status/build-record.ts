@@ -1,10 +1,10 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
-import type { PlanGroups } from './plan-groups.ts';
-import type { Rollout } from './rollout.ts';
-import { type FailedState, isFailed, type Upgrade } from './upgrade.ts';
-import { failureClassOf } from './upgrade-figures.ts';
+import type { PlanGroups } from '../model/plan-groups.ts';
+import type { Rollout } from '../model/rollout.ts';
+import { type FailedState, isFailed, type Upgrade } from '../model/upgrade.ts';
+import { failureClassOf } from '../model/upgrade-figures.ts';
 
 /** How a failure is counted: by its class, or by its end state if the class is no longer known. */
 export type FailureName = UpgradeFailureClass | FailedState;

@@ -1,10 +1,6 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
 import type { BuildOutcome } from '../../../contract/admin/builds.ts';
-import {
-  failedShareText,
-  noBuildHistory,
-  worstStratumText,
-} from '../../../rollout/messages/build-history-texts.ts';
+import { failedShareText, noBuildHistory, worstStratumText } from '../../../rollout/messages/sentences.ts';
 import { AccountName, isOfChosenAccount } from '../parts/account.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { useReading } from '../parts/reading.ts';
