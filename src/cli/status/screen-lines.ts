@@ -127,8 +127,14 @@ function storyLines(
   return lines.flatMap((line) => wrapLine(line, columns)).slice(from, from + rows);
 }
 
-/** Wraps a line below its own beginning. */
+/** Wraps a line below the text after its label, else below its own beginning. */
 function wrapLine(text: string, columns: number): readonly string[] {
+  const [, label = ''] = /^( *\S.*? {2,})\S/.exec(text) ?? [];
+  if (label !== '' && label.length < columns / 2)
+    return fitLines(label.trimEnd(), [text.slice(label.length)], {
+      width: columns,
+      labelColumns: label.length,
+    });
   const words = text.trimStart();
   const labelColumns = text.length - words.length + 1;
   return fitLines('', [words], { width: columns, labelColumns });

@@ -87,12 +87,27 @@ export function rolloutAtCursor(state: ScreenState): RolloutStatus | undefined {
   return openOne(state) === undefined ? state.rows[state.cursor]?.status : undefined;
 }
 
-/** Applies a new reading. The cursor, the open collector and the typed text stay. */
+/** Applies a new reading. The open collector and the typed text stay; the cursor follows its rollout. */
 export function withReading(
   state: ScreenState,
   reading: Pick<ScreenState, 'rows' | 'notes'> & { readonly seenAt: EpochMs },
 ): ScreenState {
-  return { ...state, ...reading, trouble: undefined };
+  return { ...state, ...reading, cursor: cursorIn(state, reading.rows), trouble: undefined };
+}
+
+/** Where the cursor is in these rows. Rows change places, and a key must not act on another rollout than the marked one. */
+function cursorIn(state: ScreenState, rows: ScreenState['rows']): number {
+  if (openOne({ ...state, rows }) !== undefined) return state.cursor;
+  const open = openOne(state);
+  const marked = open === undefined ? state.rows[state.cursor] : { policy: open.policy, status: open };
+  if (marked === undefined) return state.cursor;
+  const id = marked.status?.id;
+  const at = rows.findIndex(({ status }) => id !== undefined && status?.id === id);
+  if (at >= 0) return at;
+  return Math.max(
+    0,
+    rows.findIndex(({ policy }) => policy === marked.policy),
+  );
 }
 
 /** Applies a key. */
@@ -168,6 +183,7 @@ function command(state: ScreenState, text: string): Pressed {
     case 'r':
       return askVerb(state, status, 'resume');
     case '?':
+      if (state.story?.lines === keyLines) return { state: { ...state, story: undefined } };
       return { state: { ...state, story: { lines: keyLines, from: 0 }, message: undefined } };
     default:
       return { state };
@@ -190,7 +206,7 @@ const keyLines = [
   '/                search collectors by words in name, id, builds, stratum or caps, while you type',
   'p                pause the rollout: shows what that does, and asks first',
   'a, r             approve what waits, or resume: shows what that does, and asks first',
-  '?                these keys',
+  '?                these keys, and back',
   'q, Ctrl-C        quit',
 ];
 

@@ -90,11 +90,29 @@ describe('the live screen', () => {
     expect(left.state).toMatchObject({ words: 'web', typing: undefined });
   });
 
+  it('keeps the cursor at its rollout while rows change places', () => {
+    const [web, edge, lab] = [row('web'), row('edge'), row('lab')];
+    const read = (state: ScreenState, ...rows: ReadonlyArray<typeof web>) =>
+      withReading(state, { rows, notes: [], seenAt: startedAt });
+    const moved = read(two, edge, web);
+    expect(press(moved, { type: 'p' }, 'enter').wishes).toMatchObject([{ status: { id: 'web-1' } }]);
+    // The rollback of a rollout takes its row.
+    const rolledBack = { ...web, status: aRolloutStatus({ policy: 'web', id: 'web-2' }) };
+    expect(read(moved, lab, edge, rolledBack).cursor).toBe(2);
+    expect(read(moved, lab, edge).cursor).toBe(0);
+  });
+
   it('shows all keys on a question mark', () => {
     const { state } = press(two, { type: '?' });
     const lines = screenLines(state, startedAt, size, plain).map((line) => line.trim());
     expect(lines).toContain('p                pause the rollout: shows what that does, and asks first');
+    const search = lines.findIndex((line) => line.startsWith('/ '));
+    expect(lines[search]).toMatch(/^\/ {16}search collectors/);
+    const { columns } = size;
+    expect(screenLines(state, startedAt, size, plain)[search + 1]).toMatch(/^ {17}\S/);
+    expect(screenLines(state, startedAt, size, plain).every(({ length }) => length <= columns)).toBe(true);
     expect(press(state, 'back').state.story).toBeUndefined();
+    expect(press(state, { type: '?' }).state.story).toBeUndefined();
     expect(press(two, { type: '/?' }).state.words).toBe('?');
   });
 
