@@ -1,12 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { accountConfigOf } from '../../config/account-configs.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
-import {
-  leftOutText,
-  noTargetText,
-  showLeftOut,
-  unselectedReasons,
-} from '../../rollout/messages/exclusions.ts';
+import { leftOutText, noTargetText, selectsNobody, showLeftOut } from '../../rollout/messages/exclusions.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type PolicyClaim } from '../../rollout/planning/overlap.ts';
@@ -65,12 +60,11 @@ export async function planCommand(
   return exitCode;
 }
 
-/** A script has to see it: most often a word of the selection is misspelled. */
 function selectsNothing({ reading }: PolicyPlan): boolean {
   if (reading.kind === 'noTarget') return false;
   const { waves, leftOut } = reading.plan;
   const isPlanned = waves.some(({ members }) => members.length > 0);
-  return !isPlanned && leftOut.every(({ kind }) => unselectedReasons.has(kind));
+  return !isPlanned && selectsNobody(leftOut);
 }
 
 function claimOf({ policy, account, reading }: PolicyPlan): PolicyClaim {

@@ -9,6 +9,7 @@ import { findRisks } from '../../config/show/find-risks.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { type Daemon, makeDaemon } from '../../daemon/daemon.ts';
 import { makeLogger } from '../../observability/logger.ts';
+import { selectsNobody } from '../../rollout/messages/exclusions.ts';
 import { type ScanResult, scanText } from '../../rollout/messages/scans.ts';
 import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
@@ -112,6 +113,7 @@ export async function runOnce(
   if (!json) output.err.write(`upwave ${readVersion()}: ${place}\n`);
   const started: string[] = [];
   const unread: string[] = [];
+  let isNobodySelected = false;
   const window = openReadWindow(output);
   for (const { name } of policies) {
     const result = await scanWithin(window, () => daemon.scanNow(name, 'operator', stop), stop);
@@ -125,6 +127,7 @@ export async function runOnce(
     if (result.kind === 'busy' && result.unread !== undefined)
       unread.push(toPrintable(`${name}: ${scanText(result)}`));
     if (result.kind !== 'nothing') started.push(result.rolloutId);
+    else if (result.why.kind === 'nobody') isNobodySelected ||= selectsNobody(result.why.leftOut);
   }
   const shownOn = json ? { ...output, isLive: false, out: output.err } : output;
   const progress = await makeProgress(shownOn, askOperations(daemon.operations));
@@ -141,7 +144,12 @@ export async function runOnce(
   // The rollout is still running, but its scan failed. That comes before anything else it waits for.
   const isLeft = statuses.some(({ endedAt }) => endedAt === null);
   if (isLeft) for (const words of unread) output.err.write(`${words}\n`);
-  if (!isLeft) return { statuses, exitCode: exitCodeOf(statuses), url };
+  if (!isLeft)
+    return {
+      statuses,
+      exitCode: isNobodySelected ? exitCodes.heldOrNeedsAPerson : exitCodeOf(statuses),
+      url,
+    };
   // This process ends: what has not ended goes on only when a person runs it again.
   const exitCode = unread.length > 0 ? exitCodes.unreachable : exitCodes.heldOrNeedsAPerson;
   return { statuses, exitCode, url };

@@ -30,6 +30,11 @@ export function showLeftOut(counts: readonly LeftOutCount[]): readonly ShownLeft
 /** The policy's own selection leaves the collector out. */
 export const unselectedReasons: ReadonlySet<LeftOutKind> = new Set(['notSelected', 'excluded', 'notInShare']);
 
+/** Whether an empty plan selects no collector at all. A script has to see it: most often a word of the selection is misspelled. */
+export function selectsNobody(leftOut: ReadonlyArray<{ readonly kind: LeftOutKind }>): boolean {
+  return leftOut.every(({ kind }) => unselectedReasons.has(kind));
+}
+
 /** `not alive: 3 · excluded: 1`; empty if no collector is left out. */
 export function leftOutLine(groups: readonly ShownLeftOut[]): string {
   return groups.map(({ reason, count }) => `${reason}: ${count}`).join(' · ');
@@ -53,7 +58,7 @@ export function nobodyPlannedText(
   part?: EmptyMatch,
 ): string {
   if (leftOut.length === 0) return emptyInventoryText;
-  if (leftOut.every(({ kind }) => unselectedReasons.has(kind)))
+  if (selectsNobody(leftOut))
     return `the policy matches nothing: none of the ${leftOut.length} installed collectors is selected; ${part === undefined ? 'check select in the policy' : emptyMatchText(part)}`;
   return `no collector can be upgraded to ${targetBuild} now`;
 }

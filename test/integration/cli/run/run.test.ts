@@ -72,6 +72,12 @@ describe.concurrent('upwave run --once', () => {
     expect(code).toBe(3);
   });
 
+  it('ends with 3 when its policy selects no collector, like plan', async (test) => {
+    const { desk } = await aDesk(test, { scenario: { fleet: { size: 0 } } });
+    const { code, err } = await desk.run('run', '--once');
+    expect([code, err]).toEqual([3, expect.stringContaining('check that the access key may see collectors')]);
+  });
+
   it('ends with 2 and one clear line for a wrong key, which it does not print (P12)', async (test) => {
     const accessKey = 'a-wrong-key-0000';
     const { desk } = await aDesk(test, { service: { accessKey } });
