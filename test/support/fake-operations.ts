@@ -308,7 +308,7 @@ export function makeFakeOperations(data: {
     release: (request) => changeHold('release', request),
     listHolds: () => answer(() => data.held ?? { builds: [], collectors: [], groups: [], strata: [] }),
     readAudit: (limit, filter = {}) =>
-      answer(() => (data.audit ?? []).filter(makeAuditMatcher(filter)).slice(0, limit)),
+      answer(() => (data.audit ?? []).filter(makeAuditMatcher(filter, data.audit ?? [])).slice(0, limit)),
     listBuildHistory: () => answer(() => summarizeBuilds(data.buildRecords ?? [])),
     reload: (request) =>
       answer((): ReloadResult => {

@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../contract/admin/holds.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import { policyOfAudit } from '../../rollout/model/rollout-id.ts';
+import { strataOfGroup } from '../../rollout/status/audit-acts.ts';
 import type { AuditFilter, EventFilter } from './operations.ts';
 
 /** Makes the test for a filter of a rollout's events. */
@@ -20,19 +21,20 @@ export function makeEventMatcher({
       event.collectorName?.toLowerCase().includes(name) === true);
 }
 
-/** Makes the test for a filter of the audit. */
-export function makeAuditMatcher({
-  since,
-  type,
-  policy,
-  by,
-  match,
-}: AuditFilter): (entry: AuditEntry) => boolean {
+/**
+ * Makes the test for a filter of the audit. A hold of a group belongs to each policy in whose rollouts it took effect.
+ * @param all the entries that are filtered
+ */
+export function makeAuditMatcher(
+  { since, type, policy, by, match }: AuditFilter,
+  all: readonly AuditEntry[],
+): (entry: AuditEntry) => boolean {
   const words = match?.toLowerCase();
+  const isOfPolicy = (entry: AuditEntry) => policyOfAudit(entry) === policy;
   return (entry) =>
     (since === undefined || entry.at >= since) &&
     (type === undefined || isOfType(entry.event, type)) &&
-    (policy === undefined || policyOfAudit(entry) === policy) &&
+    (policy === undefined || isOfPolicy(entry) || strataOfGroup(entry, all).some(isOfPolicy)) &&
     (by === undefined || entry.by === by) &&
     (words === undefined || `${entry.subject} ${entry.reason}`.toLowerCase().includes(words));
 }

@@ -93,7 +93,8 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     listHolds: () => listHolds(parts),
     readAudit: async (limit, filter) => {
       if (filter === undefined) return parts.register.readAudit(limit);
-      return (await parts.register.readAudit(auditKeptMax)).filter(makeAuditMatcher(filter)).slice(0, limit);
+      const all = await parts.register.readAudit(auditKeptMax);
+      return all.filter(makeAuditMatcher(filter, all)).slice(0, limit);
     },
     listBuildHistory: async () => {
       const outcomes = summarizeBuilds(await parts.buildHistory.read(buildRecordsMax));

@@ -79,9 +79,11 @@ export function reportDocument(input: ReportInput): ReportDocument {
   };
 }
 
-function summary({ status, figures: { all }, madeAt, installation }: ReportInput): readonly Block[] {
+function summary({ status, events, figures: { all }, madeAt, installation }: ReportInput): readonly Block[] {
   const { planned, endedAt, createdAt, sharedAttribute: shared } = status;
   const [cause] = status.causes.find(({ of }) => of === 'failed')?.causes ?? [];
+  // The event has the name of the operator. It may be gone from a long history.
+  const startedBy = events.find(({ event }) => event === 'rollout.planned')?.by ?? status.startedBy;
   const running = endedAt === null ? 'still running' : instant(endedAt);
   const facts: ReadonlyArray<readonly [string, string]> = [
     ...(installation === undefined ? [] : [['installation', installation] as const]),
@@ -91,7 +93,7 @@ function summary({ status, figures: { all }, madeAt, installation }: ReportInput
       `${status.fromBuilds.join(', ') || 'unknown'} → ${status.backTo.join(', ') || status.targetBuild}`,
     ],
     ['plan', status.planHash],
-    ['started', `${instant(createdAt)}, by ${starterText(status.startedBy)}`],
+    ['started', `${instant(createdAt)}, by ${starterText(startedBy)}`],
     ['ended', running],
     ['took', formatDuration((endedAt ?? madeAt) - createdAt)],
     // While it runs, the reason is that of its state: who approved or resumed it.

@@ -18,10 +18,8 @@ export function auditActs(newestFirst: readonly AuditEntry[]): readonly AuditEnt
   const acts = new Map<AuditEntry, Act>();
   const last = new Map<string, Act>();
   for (const entry of newestFirst) {
-    const { at, event, by, reason, subject } = entry;
-    const [kind, did] = event.split('.');
-    const [, label = subject, rollout] = (kind === 'stratum' && /^(.*) of (\S+)$/.exec(subject)) || [];
-    const key = JSON.stringify([did, label, by, reason]);
+    const { at, event } = entry;
+    const { kind, rollout, key } = partsOf(entry);
     const known = kind === 'stratum' || kind === 'group' ? last.get(key) : undefined;
     const act = known !== undefined && known.at - at <= actMax ? known : { at, event, rollouts: [] };
     if (rollout !== undefined) act.rollouts.push(rollout);
@@ -37,4 +35,21 @@ export function auditActs(newestFirst: readonly AuditEntry[]): readonly AuditEnt
     const label = entry.subject.replace(/ of \S+$/, '');
     return { ...entry, event, subject: `${label} of ${rollouts.join(', ')}` };
   });
+}
+
+/** The entries of strata in which this hold or release of a group took effect; empty for any other entry. */
+export function strataOfGroup(entry: AuditEntry, all: readonly AuditEntry[]): readonly AuditEntry[] {
+  const { kind, key } = partsOf(entry);
+  if (kind !== 'group') return [];
+  return all.filter((each) => {
+    const parts = partsOf(each);
+    return parts.kind === 'stratum' && parts.key === key && Math.abs(each.at - entry.at) <= actMax;
+  });
+}
+
+/** `key`: the same for the entries of a group and of its strata. */
+function partsOf({ event, by, reason, subject }: AuditEntry) {
+  const [kind, did] = event.split('.');
+  const [, label = subject, rollout] = (kind === 'stratum' && /^(.*) of (\S+)$/.exec(subject)) || [];
+  return { kind, rollout, key: JSON.stringify([did, label, by, reason]) };
 }

@@ -8,6 +8,17 @@ import {
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent } from '../../../support/fake-operations.ts';
 
+it('the hold of a group belongs to the policies in whose rollouts it took effect', () => {
+  const words = { at: startedAt, by: 'ann', reason: 'lunch' };
+  const group = { ...words, event: 'group.held', subject: 'fields.rack=r7' } as const;
+  const stratum = { ...words, event: 'stratum.held', subject: 'fields.rack=r7 of web-20261123-1' } as const;
+  const all = [stratum, group];
+  expect(all.filter(makeAuditMatcher({ policy: 'web' }, all))).toEqual(all);
+  expect(all.filter(makeAuditMatcher({ policy: 'edge' }, all))).toEqual([]);
+  const later = [{ ...stratum, at: startedAt + 3_600_000 }, group];
+  expect(later.filter(makeAuditMatcher({ policy: 'web' }, later))).toEqual(later.slice(0, 1));
+});
+
 it.each([
   [true, [{}, { since: startedAt }, { type: 'upgrade' }, { type: 'upgrade.failed' }, { type: 'failed' }]],
   [true, [{ collector: '7' }, { collector: 'web' }, { by: 'daemon' }]],
@@ -57,7 +68,9 @@ it.each([
   ['stratum.held', 'Linux / amd64 / 19.441-2 of web-20261123-1', 'web'],
 ] as const)('an entry %s of %s belongs to policy %s', (event, subject, policy) => {
   const entry = { at: startedAt, event, subject, by: 'ann', reason: 'lunch' };
-  expect(['web', 'web-eu'].filter((name) => makeAuditMatcher({ policy: name })(entry))).toEqual([policy]);
+  expect(['web', 'web-eu'].filter((name) => makeAuditMatcher({ policy: name }, [entry])(entry))).toEqual([
+    policy,
+  ]);
 });
 
 it.each([
@@ -67,7 +80,18 @@ it.each([
   ['config.reloaded', 'config'],
 ] as const)('an entry %s of %s belongs to no policy', (event, subject) => {
   const entry = { at: startedAt, event, subject, by: 'ann', reason: 'lunch' };
-  expect(makeAuditMatcher({ policy: 'web' })(entry)).toBe(false);
+  expect(makeAuditMatcher({ policy: 'web' }, [entry])(entry)).toBe(false);
+});
+
+it('the hold of a group belongs to the policies in whose rollouts it took effect', () => {
+  const words = { at: startedAt, by: 'ann', reason: 'lunch' };
+  const group = { ...words, event: 'group.held', subject: 'fields.rack=r7' } as const;
+  const stratum = { ...words, event: 'stratum.held', subject: 'fields.rack=r7 of web-20261123-1' } as const;
+  const all = [stratum, group];
+  expect(all.filter(makeAuditMatcher({ policy: 'web' }, all))).toEqual(all);
+  expect(all.filter(makeAuditMatcher({ policy: 'edge' }, all))).toEqual([]);
+  const later = [{ ...stratum, at: startedAt + 3_600_000 }, group];
+  expect(later.filter(makeAuditMatcher({ policy: 'web' }, later))).toEqual(later.slice(0, 1));
 });
 
 it.each([
@@ -77,5 +101,5 @@ it.each([
 ])('the audit is filtered by time, type, policy, operator and words: %s', (isChosen, filters) => {
   const subject = 'web-20261123-1';
   const entry = { at: startedAt, event: 'rollout.paused', subject, by: 'ann', reason: 'lunch' } as const;
-  for (const filter of filters) expect(makeAuditMatcher(filter)(entry)).toBe(isChosen);
+  for (const filter of filters) expect(makeAuditMatcher(filter, [entry])(entry)).toBe(isChosen);
 });

@@ -109,6 +109,15 @@ describe('a report', () => {
     expect(text).not.toContain('web-7');
   });
 
+  it('names the operator who started it, as the list of people does', () => {
+    const startedIn = (events: Parameters<typeof anInput>[0]) =>
+      /\| started \| .*, by (.*) \|/.exec(writeReport(reportDocument(anInput(events)), 'md'))?.[1];
+    const status = aRolloutStatus({ startedBy: 'operator' });
+    const events = [aRolloutEvent({ event: 'rollout.planned', by: 'root' })];
+    expect(startedIn({ status, events })).toBe('root');
+    expect(startedIn({ status, events: [] })).toBe('operator');
+  });
+
   it('names the people and what they did to the rollout, without what happened by itself', () => {
     const events = [
       aRolloutEvent({ event: 'rollout.planned', by: 'start' }),
