@@ -378,6 +378,36 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await expect.poll(() => page.url()).toContain(`#/rollouts/${waiting}`);
   });
 
+  it('shows before an approval of a plan whom it leaves out, and what speaks against it', async () => {
+    const leftOut = [
+      { kind: 'excluded', reason: 'excluded', count: 3 },
+      { kind: 'failedBefore', reason: 'failed in an earlier rollout of this build', count: 2 },
+      { kind: 'atTarget', reason: 'runs the target build already', count: 1_020 },
+    ] as const;
+    const plan = { state: 'awaitingApproval', verbs: ['approve'], leftOut } as const;
+    const past = { state: 'rolledBack', endedAt: 1, reason: 'by lab-20260301-2' } as const;
+    const { url } = await servePage([
+      aRolloutStatus(plan),
+      aRolloutStatus({ id: 'lab-20260301-1', policy: 'lab', ...past }),
+    ]);
+    const page = await open(`${url}/#/rollouts/production-20260302-1`);
+    const expected = [
+      '2 left out: failed in an earlier rollout of this build.',
+      'lab-20260301-1 to this build was rolled back: by lab-20260301-2.',
+      'The collectors run 19.441-2 now.',
+      '1,020 left out: runs the target build already.',
+      '3 left out: excluded.',
+    ];
+    const card = page.getByRole('region', { name: 'What to do now' });
+    await expect.poll(() => card.locator('li').allTextContents()).toEqual(expect.arrayContaining(expected));
+    await page.getByRole('button', { name: 'approve plan 7f3a' }).click();
+    const lines = page.getByRole('dialog').locator('li');
+    await expect
+      .poll(() => lines.allTextContents())
+      .toEqual(['Plan 7f3a: 10 collectors to 19.536-4 (canary 2, rest 8).', ...expected]);
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
   it('folds the scans of many policies, except those with a problem', async () => {
     const failed = { at: 0, outcome: 'failed', reason: 'HTTP 500' } as const;
     const scans = ['a', 'b', 'c', 'd', 'e', 'f'].map((policy) => aPolicyStatus({ policy }));

@@ -1,8 +1,10 @@
 import { someNames } from '../../base/names.ts';
 import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import type { StartPreview } from '../../contract/admin/policies.ts';
+import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { ShownLeftOut } from '../../contract/admin/status-parts.ts';
 import type { PlanDrift } from '../model/rollout.ts';
-import { counted, stateText } from './sentences.ts';
+import { counted, sentence, stateText } from './sentences.ts';
 
 /** `plan 7f3a: 12 collectors to 19.455-2 (canary 3, rest 9)`. */
 export function planText(plan: {
@@ -16,9 +18,51 @@ export function planText(plan: {
   return `plan ${planHash}: ${counted(planned, 'collector')} to ${targetBuild} (${sizes})`;
 }
 
-/** That the policy was at this build before, and gave it up: `web-20261121-1 to this build was aborted: by alice`. */
-export function earlierText({ rollout, state, reason }: NonNullable<StartPreview['earlier']>): string {
-  return `${rollout} to this build was ${stateText(state)}${reason === '' ? '' : `: ${reason}`}`;
+/** Whom a plan leaves out, the most first: `20 left out: runs the target build already.` */
+export function leftOutTexts(leftOut: readonly ShownLeftOut[]): readonly string[] {
+  return leftOut
+    .toSorted((a, b) => b.count - a.count)
+    .map(({ reason, count }) => sentence(`${showCount(count)} left out: ${reason}`));
+}
+
+/** What an operator checks before the approval of a plan, beside its size: the builds it replaces, and whom it leaves out. */
+export function planFacts({ fromBuilds, leftOut }: RolloutStatus): readonly string[] {
+  const from = fromBuilds.length === 0 ? [] : [`The collectors run ${fromBuilds.join(', ')} now.`];
+  return [...from, ...leftOutTexts(leftOut.filter(({ kind }) => kind !== 'failedBefore'))];
+}
+
+// More would hide what the plan does.
+const givenUpMax = 3;
+
+/**
+ * What may speak against a plan: collectors failed on its build before, or it was given up before.
+ * @param past other rollouts, newest first
+ */
+export function planWarnings(
+  { id, targetBuild, leftOut }: RolloutStatus,
+  past: readonly RolloutStatus[],
+): readonly string[] {
+  const givenUp = past.filter(
+    (each) =>
+      each.id !== id &&
+      each.kind === 'upgrade' &&
+      each.targetBuild === targetBuild &&
+      ['aborted', 'rollingBack', 'rolledBack'].includes(each.state),
+  );
+  return [
+    ...leftOutTexts(leftOut.filter(({ kind }) => kind === 'failedBefore')),
+    ...givenUp.slice(0, givenUpMax).map((each) => `${earlierText({ ...each, rollout: each.id })}.`),
+  ];
+}
+
+/** That a rollout to this build was given up: `web-20261121-1 to this build was aborted: by alice`. */
+export function earlierText({
+  rollout,
+  state,
+  reason,
+}: Pick<RolloutStatus, 'state' | 'reason'> & { readonly rollout: string }): string {
+  const verb = state === 'rollingBack' ? 'is' : 'was';
+  return `${rollout} to this build ${verb} ${stateText(state)}${reason === '' ? '' : `: ${reason}`}`;
 }
 
 /** Which planned collectors a start upgrades again: `3 of 12 collectors failed before on this build, and are retried`. */

@@ -1,21 +1,21 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { showCount, singularOrPlural } from '../../../base/singular-or-plural.ts';
+import { singularOrPlural } from '../../../base/singular-or-plural.ts';
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/config-texts.ts';
-import { earlierText, planText, retriedText } from '../../../rollout/messages/plans.ts';
+import { earlierText, leftOutTexts, planText, retriedText } from '../../../rollout/messages/plans.ts';
 import { besideText } from '../../../rollout/messages/scans.ts';
 import { counted, sentence } from '../../../rollout/messages/sentences.ts';
 import { AccountName, isOfChosenAccount } from '../parts/account.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { type AnswerOf, callDaemon, type Policies } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
+import { Lines } from '../parts/lines.tsx';
 import { Linked } from '../parts/linked.tsx';
 import { policies, rollouts } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
-import { Lines } from '../verbs/verb-dialogs.tsx';
 
 type Policy = Policies['policies'][number];
 
@@ -151,7 +151,7 @@ function planLines(preview: AnswerOf<'previewStart'>): ReadonlyArray<ComponentCh
       </b>
     ),
     failedBefore === 0 ? null : <b>{sentence(retriedText(preview))}</b>,
-    ...leftOut.map(({ reason, count }) => `${showCount(count)} left out: ${reason}.`),
+    ...leftOutTexts(leftOut),
     window.isOpen ? null : `Nothing starts before the window opens: ${window.reason}.`,
     approval ? 'The plan then waits for your approval.' : 'Upgrades start immediately.',
   ];

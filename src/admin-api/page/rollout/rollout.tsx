@@ -1,6 +1,8 @@
 import { useEffect } from 'preact/hooks';
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { headlineWords } from '../../../rollout/messages/need-texts.ts';
+import { planText } from '../../../rollout/messages/plans.ts';
+import { sentence } from '../../../rollout/messages/sentences.ts';
 import { AccountName } from '../parts/account.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { DeedNote, RollbackLinks, useDeeds } from '../parts/deeds.tsx';
@@ -12,6 +14,7 @@ import { Tabs } from '../parts/tabs.tsx';
 import { Badge } from '../parts/tones.tsx';
 import { Need } from '../parts/what-to-do.tsx';
 import { openAskedDialog } from '../verbs/asked-dialog.ts';
+import { PlanChecks } from '../verbs/plan-checks.tsx';
 import { VerbButtons } from '../verbs/verb-dialogs.tsx';
 import { CauseGroups } from './causes.tsx';
 import { Events } from './events.tsx';
@@ -63,6 +66,12 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
           aria-label="What to do now"
         >
           <Need rollout={rollout} />
+          {rollout.state === 'awaitingApproval' ? (
+            <div class="consequences">
+              <p>{sentence(planText(rollout))}</p>
+              <PlanChecks rollout={rollout} />
+            </div>
+          ) : null}
           <DeedNote deed={deed} />
           <VerbButtons rollout={rollout} />
           <Bar counts={rollout.counts} size={rollout.planned} />

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { groupToHoldFirst } from '../../../rollout/decision/group-to-hold.ts';
 import { consequenceText } from '../../../rollout/messages/consequences.ts';
@@ -7,9 +7,11 @@ import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon, type Rollout, type Verb, type Wave } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
+import { Lines } from '../parts/lines.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
 import { clockText } from '../parts/time.tsx';
+import { PlanChecks } from './plan-checks.tsx';
 import { makeRollbackPreview } from './rollback-preview.tsx';
 
 const stopping: readonly Verb[] = ['abort', 'rollback'];
@@ -111,11 +113,12 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout, chosen: string) => De
   }),
   approve: (rollout) => {
     const { id, state, planHash } = rollout;
-    const what =
-      state === 'awaitingApproval'
-        ? { planHash }
-        : { wave: waveThatIs('awaitingApproval', rollout)?.name ?? '' };
-    return { send: (reason) => callDaemon('approveRollout', { params: { id }, body: { reason, ...what } }) };
+    const isPlan = state === 'awaitingApproval';
+    const what = isPlan ? { planHash } : { wave: waveThatIs('awaitingApproval', rollout)?.name ?? '' };
+    return {
+      ...(isPlan && { form: <PlanChecks rollout={rollout} /> }),
+      send: (reason) => callDaemon('approveRollout', { params: { id }, body: { reason, ...what } }),
+    };
   },
   skipSoak: (rollout) => {
     const wave = waveThatIs('soaking', rollout)?.name ?? '';
@@ -169,17 +172,6 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout, chosen: string) => De
 
 function failureClassesOf({ causes: groups }: Rollout) {
   return [...new Set(groups.flatMap(({ causes }) => causes.flatMap((each) => each.failureClass ?? [])))];
-}
-
-export function Lines({ children }: { readonly children: readonly ComponentChildren[] }) {
-  const lines = children.filter((child) => child !== null && child !== '');
-  return lines.length === 0 ? null : (
-    <ul>
-      {lines.map((child, index) => (
-        <li key={index}>{child}</li>
-      ))}
-    </ul>
-  );
 }
 
 /** undefined where the status and the verbs were read at different times, and no wave has this state: the daemon refuses. */
