@@ -378,6 +378,26 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await expect.poll(() => page.url()).toContain(`#/rollouts/${waiting}`);
   });
 
+  it('links the rollout whose failures hold the build of another policy', async () => {
+    const reason = `${waiting}: wave canary: 3 failures, 2 allowed`;
+    const buildHold = { build: '19.536-4', by: 'daemon', reason, at: 0 };
+    const held = {
+      state: 'held',
+      reasonKind: 'buildHeld',
+      reason: `build 19.536-4 is held: ${reason}`,
+    } as const;
+    const scanned = { at: 0, outcome: 'nothing', reason: `build 19.536-4 is held: ${reason}` } as const;
+    const policies = { policies: [aPolicyStatus({ policy: 'ap', lastScan: scanned })], orphans: [] };
+    for (const changes of [held, { state: 'awaitingApproval' } as const]) {
+      const rollout = aRolloutStatus({ id: 'eu-20261122-1', policy: 'eu', buildHold, ...changes });
+      const page = await open((await servePage([rollout], {}, 1, { policies })).url);
+      const scans = page.getByRole('region', { name: 'Scans' });
+      for (const place of [page.locator('.policy', { hasText: 'eu' }), scans])
+        expect(await place.getByRole('link', { name: waiting }).getAttribute('href')).toContain(waiting);
+      expect(await page.getByText('3 failures').count()).toBe(2);
+    }
+  });
+
   it('shows before an approval of a plan whom it leaves out, and what speaks against it', async () => {
     const leftOut = [
       { kind: 'excluded', reason: 'excluded', count: 3 },

@@ -72,7 +72,7 @@ export function Overview() {
               key={row.rollout?.id ?? row.policy}
               {...row}
               deed={deeds.get(row.rollout?.id ?? '')}
-              shared={sharedHoldOf(row, shared)}
+              hasSharedHold={shared.has(row.rollout?.buildHold?.build ?? '')}
             />
           ))}
         </ul>
@@ -86,15 +86,6 @@ export function Overview() {
 
 function countNeeding(rows: readonly PolicyOverview[]): number {
   return rows.filter(({ rollout }) => rollout?.headline.needsPerson).length;
-}
-
-/** The build of a shared hold that stopped this rollout. One that broke it says so itself. */
-function sharedHoldOf(
-  { rollout }: PolicyOverview,
-  shared: ReturnType<typeof sharedHolds>,
-): string | undefined {
-  const build = rollout?.buildHold?.build;
-  return rollout?.reasonKind === 'buildHeld' && build !== undefined && shared.has(build) ? build : undefined;
 }
 
 /** Failures need nobody while they are within their limits, but worth knowing. */

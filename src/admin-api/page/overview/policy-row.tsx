@@ -4,6 +4,7 @@ import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeText } from '../../../rollout/messages/stop-causes.ts';
 import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
+import { rolloutIdPattern } from '../../../rollout/model/rollout-id.ts';
 import { AccountName } from '../parts/account.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
@@ -17,14 +18,14 @@ import { Need } from '../parts/what-to-do.tsx';
 import { askVerb, dueVerb, labelOf } from '../verbs/verb-dialogs.tsx';
 import type { PolicyOverview } from './policy-overviews.ts';
 
-/** @param shared the held build that stops several rollouts, this one among them */
+/** @param hasSharedHold its held build stops several rollouts, which a note above says */
 export function PolicyRow({
   policy,
   rollout,
   scan,
   deed,
-  shared,
-}: PolicyOverview & { readonly deed: Deed | undefined; readonly shared: string | undefined }) {
+  hasSharedHold,
+}: PolicyOverview & { readonly deed: Deed | undefined; readonly hasSharedHold: boolean }) {
   if (rollout === undefined) {
     return (
       <li class="policy">
@@ -89,11 +90,12 @@ export function PolicyRow({
         </div>
       </dl>
       <div class="needed">
-        {shared === undefined ? (
-          <Need rollout={rollout} />
+        {hasSharedHold && rollout.reasonKind === 'buildHeld' ? (
+          <p class="need">It is held for build {rollout.buildHold?.build}, see above.</p>
         ) : (
-          <p class="need">It is held for build {shared}, see above.</p>
+          <Need rollout={rollout} />
         )}
+        {hasSharedHold ? null : <HeldBuild rollout={rollout} />}
         <FirstHold rollout={rollout} />
         <FirstCause rollout={rollout} />
         <DeedNote deed={deed} />
@@ -106,6 +108,18 @@ export function PolicyRow({
         </div>
       )}
     </li>
+  );
+}
+
+/** The build that another rollout broke, where the need does not name that rollout. */
+function HeldBuild({ rollout: { id, endedAt, reasonKind, buildHold } }: { readonly rollout: Rollout }) {
+  if (buildHold === null || endedAt !== null || reasonKind === 'buildHeld') return null;
+  const cause = rolloutIdPattern.exec(buildHold.reason)?.[0];
+  if (cause === undefined || cause === id) return null;
+  return (
+    <p class="quiet small">
+      Build {buildHold.build} held <ByWhom {...buildHold} />
+    </p>
   );
 }
 

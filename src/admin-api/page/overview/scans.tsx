@@ -91,7 +91,7 @@ function ScanRow(scan: Policy) {
         <AccountName {...scan} />{' '}
         {kind === 'agreed' ? null : <span class="late">{configText[kind](others)}</span>}
         {lastScan?.outcome === 'failed' ? <Badge name="failed" /> : null}{' '}
-        {lastScan === null ? 'no scan yet' : lastScan.reason}{' '}
+        {lastScan === null ? 'no scan yet' : <Linked text={lastScan.reason} />}{' '}
         <span class="quiet">
           {lastScan === null ? null : <Time at={lastScan.at} />}
           <TimeAfter words=", next " at={nextScanAt} />

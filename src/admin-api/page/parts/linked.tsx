@@ -9,7 +9,7 @@ export function Linked({ text }: { readonly text: string }) {
         index % 2 === 0 ? (
           part
         ) : (
-          <a key={part} href={linkTo.rollout(part)}>
+          <a key={index} href={linkTo.rollout(part)}>
             {part}
           </a>
         ),

@@ -2,13 +2,16 @@ import { docsUrl } from '../../../docs/docs-paths.ts';
 import { type GuideSection, guideOfRollout } from '../../../rollout/messages/guides.ts';
 import { needText } from '../../../rollout/messages/need-texts.ts';
 import type { Rollout } from './call.ts';
+import { Linked } from './linked.tsx';
 import { clockText } from './time.tsx';
 
 /** What a rollout needs, or does. */
 export function Need({ rollout }: { readonly rollout: Rollout }) {
   return (
     <div class="advice">
-      <p class="need">{needText(rollout, clockText)}</p>
+      <p class="need">
+        <Linked text={needText(rollout, clockText)} />
+      </p>
       <WhatToDo section={guideOfRollout(rollout)} about={rollout.policy} />
     </div>
   );
