@@ -140,6 +140,17 @@ describe('the dashboard', () => {
     if (title === 'Rollouts') expect(shown['10']).toMatchObject({ text: 'held', color: 'red' });
   });
 
+  it('shows the failures of a wave that allows none, which a share of those allowed would drop', () => {
+    const shares = dashboardQueries.filter(({ expr }) => /\/.*upwave_gate_failures_allowed/.test(expr));
+    expect(shares).toEqual([]);
+  });
+
+  it('marks the holds of rollouts, strata and builds on its graphs', () => {
+    const marked = dashboard.annotations.list.map(({ expr }) => expr).join('\n');
+    for (const hold of ['state="held"', 'event="stratum.held"', 'upwave_build_held'])
+      expect(marked).toContain(hold);
+  });
+
   it('leads to the page and to the guide to the alerts', () => {
     expect(dashboard.links.map(({ title }) => title)).toEqual(['Page of upwave', 'Alerts']);
     const variables = dashboard.templating.list.map(({ name }) => `\${${name}}`);
