@@ -119,7 +119,9 @@ const EtaHeld = {
 };
 const EtaFigures = {
   ...EtaHeld,
-  plusMinusMs: z.number().describe('Half the width of the expected range, without the time in which windows are closed.'),
+  plusMinusMs: z
+    .number()
+    .describe('Half the width of the expected range, without the time in which windows are closed.'),
   requests: Count,
 };
 const Eta = z
