@@ -26,7 +26,7 @@ import type {
   UpgradeState,
   UpgradeTally,
 } from '../../src/rollout/model/upgrade.ts';
-import type { BuildRecord } from '../../src/rollout/status/build-record.ts';
+import type { BuildRecord } from '../../src/rollout/report/build-record.ts';
 import type { EvolveContext } from '../../src/rollout/upgrade/transitions.ts';
 
 /** The instant at which tests begin. */

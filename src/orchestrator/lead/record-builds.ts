@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import { countUpgradesIn } from '../../rollout/decision/assess.ts';
-import { type BuildRecord, makeBuildTally } from '../../rollout/status/build-record.ts';
+import { type BuildRecord, makeBuildTally } from '../../rollout/report/build-record.ts';
 import type { BuildHistory } from '../ports/build-history.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 

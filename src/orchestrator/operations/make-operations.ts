@@ -1,7 +1,7 @@
 import type { ApiBudgetStatus, RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { refusalText } from '../../rollout/messages/refusal-texts.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { summarizeBuilds } from '../../rollout/status/build-history.ts';
+import { summarizeBuilds } from '../../rollout/report/build-history.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import { findOrphans } from '../configs/find-orphans.ts';

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { BuildRecord } from '../../rollout/status/build-record.ts';
+import type { BuildRecord } from '../../rollout/report/build-record.ts';
 
 /** Years of rollouts. Older records are dropped. */
 export const buildRecordsMax = 1_000;

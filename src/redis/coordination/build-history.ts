@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EpochMs } from '../../base/time.ts';
 import { type BuildHistory, buildRecordsMax } from '../../orchestrator/ports/build-history.ts';
-import type { BuildRecord, FailureName } from '../../rollout/status/build-record.ts';
+import type { BuildRecord, FailureName } from '../../rollout/report/build-record.ts';
 import { pairsOf, rangeBound } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';

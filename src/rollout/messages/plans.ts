@@ -35,7 +35,7 @@ export function planFacts({ fromBuilds, leftOut }: RolloutStatus): readonly stri
 const givenUpMax = 3;
 
 /**
- * What may speak against a plan: collectors failed on its build before, or it was given up before.
+ * Reasons to doubt a plan: collectors failed on its build before, or it was given up before.
  * @param past other rollouts, newest first
  */
 export function planWarnings(

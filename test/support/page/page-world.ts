@@ -4,7 +4,7 @@ import type { RolloutNight } from '../../../src/contract/admin/night.ts';
 import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
 import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
-import type { BuildRecord } from '../../../src/rollout/status/build-record.ts';
+import type { BuildRecord } from '../../../src/rollout/report/build-record.ts';
 import { aBuildRecord, anUpgrade, because } from '../builders.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../fake-operations.ts';
 import { aCause, aGateStatus } from '../status-parts.ts';

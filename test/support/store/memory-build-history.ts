@@ -1,5 +1,5 @@
 import { type BuildHistory, buildRecordsMax } from '../../../src/orchestrator/ports/build-history.ts';
-import type { BuildRecord } from '../../../src/rollout/status/build-record.ts';
+import type { BuildRecord } from '../../../src/rollout/report/build-record.ts';
 
 /** A model of the records of what builds did. */
 export function makeMemoryBuildHistory(): BuildHistory {

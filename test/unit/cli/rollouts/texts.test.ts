@@ -11,7 +11,7 @@ import {
   showSecond,
 } from '../../../../src/cli/shell/show-instant.ts';
 import type { StartPreview } from '../../../../src/contract/admin/policies.ts';
-import { summarizeBuilds } from '../../../../src/rollout/status/build-history.ts';
+import { summarizeBuilds } from '../../../../src/rollout/report/build-history.ts';
 import { quoteArgument } from '../../../../src/rollout/status/command-for.ts';
 import { aBuildRecord, startedAt } from '../../../support/builders.ts';
 import { anExplanation } from '../../../support/fake-operations.ts';

@@ -8,17 +8,6 @@ import {
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent } from '../../../support/fake-operations.ts';
 
-it('the hold of a group belongs to the policies in whose rollouts it took effect', () => {
-  const words = { at: startedAt, by: 'ann', reason: 'lunch' };
-  const group = { ...words, event: 'group.held', subject: 'fields.rack=r7' } as const;
-  const stratum = { ...words, event: 'stratum.held', subject: 'fields.rack=r7 of web-20261123-1' } as const;
-  const all = [stratum, group];
-  expect(all.filter(makeAuditMatcher({ policy: 'web' }, all))).toEqual(all);
-  expect(all.filter(makeAuditMatcher({ policy: 'edge' }, all))).toEqual([]);
-  const later = [{ ...stratum, at: startedAt + 3_600_000 }, group];
-  expect(later.filter(makeAuditMatcher({ policy: 'web' }, later))).toEqual(later.slice(0, 1));
-});
-
 it.each([
   [true, [{}, { since: startedAt }, { type: 'upgrade' }, { type: 'upgrade.failed' }, { type: 'failed' }]],
   [true, [{ collector: '7' }, { collector: 'web' }, { by: 'daemon' }]],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failedShareText } from '../../../../src/rollout/messages/sentences.ts';
-import { summarizeBuilds } from '../../../../src/rollout/status/build-history.ts';
-import type { StratumRecord } from '../../../../src/rollout/status/build-record.ts';
+import { summarizeBuilds } from '../../../../src/rollout/report/build-history.ts';
+import type { StratumRecord } from '../../../../src/rollout/report/build-record.ts';
 import { aBuildRecord, startedAt } from '../../../support/builders.ts';
 
 function aStratum(

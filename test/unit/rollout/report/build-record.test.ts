@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EndState, Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { makeBuildTally, strataRecordedMax } from '../../../../src/rollout/status/build-record.ts';
+import { makeBuildTally, strataRecordedMax } from '../../../../src/rollout/report/build-record.ts';
 import { aRollout, because, oldBuild, startedAt } from '../../../support/builders.ts';
 import { afterFacts, anEndedOne } from '../../../support/upgrade-cases.ts';
 
