@@ -35,7 +35,7 @@ export function planFacts({ fromBuilds, leftOut }: RolloutStatus): readonly stri
 const givenUpMax = 3;
 
 /**
- * Reasons to doubt a plan: collectors failed on its build before, or it was given up before.
+ * What an operator is warned of before an approval: collectors failed on its build before, or it was given up before.
  * @param past other rollouts, newest first
  */
 export function planWarnings(
