@@ -26,18 +26,20 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
     <section class="card" aria-labelledby="causes">
       <h2 id="causes">Causes</h2>
       {rollout.sharedAttribute === null ? null : (
-        <p class="note bad">
-          {capitalized(sharedAttributeText(rollout.sharedAttribute))}.{' '}
-          <a
-            href={linkTo.collectors(rollout.id, {
-              attributes: formatAttributes(rollout.sharedAttribute.attributes),
-            })}
-          >
-            Show them
-          </a>
-          .
+        <div class="note bad">
+          <p>
+            {capitalized(sharedAttributeText(rollout.sharedAttribute))}.{' '}
+            <a
+              href={linkTo.collectors(rollout.id, {
+                attributes: formatAttributes(rollout.sharedAttribute.attributes),
+              })}
+            >
+              Show them
+            </a>
+            .
+          </p>
           <HoldGroup rollout={rollout} shared={rollout.sharedAttribute} />
-        </p>
+        </div>
       )}
       {rollout.unweighedFields.length === 0 || rollout.sharedAttribute !== null ? null : (
         <p class="quiet small">{unweighedText(rollout.unweighedFields)}.</p>
@@ -84,18 +86,17 @@ function HoldGroup({ rollout, shared }: { readonly rollout: Rollout; readonly sh
   const name = formatAttributes(shared.attributes);
   const count = Math.round(shared.share * rollout.planned);
   return (
-    <>
-      {' '}
+    <div class="verbs">
       <ActButton
         class={groupToHoldFirst(rollout) !== undefined ? 'primary' : undefined}
         onClick={() => askHold(name, `the ${counted(count, 'collector')} with ${name}`)}
       >
         hold these {showCount(count)}
-      </ActButton>{' '}
+      </ActButton>
       <span class="quiet small">
         or <code>{command}</code>
       </span>
-    </>
+    </div>
   );
 }
 
