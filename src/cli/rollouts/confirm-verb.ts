@@ -4,6 +4,7 @@ import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { consequenceText } from '../../rollout/messages/consequences.ts';
+import { planFacts, planWarnings } from '../../rollout/messages/plans.ts';
 import { counted, stateText } from '../../rollout/messages/sentences.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
@@ -75,7 +76,8 @@ async function showAndAsk(question: string, command: string, consent: Consent): 
 /** What the verb would do, and whether it should. */
 export function questionOf(status: RolloutStatus, asked: AskedVerb, now: EpochMs): string {
   const words = consequenceText(asked.verb, status, { now, showAt: (at) => showInstant(at, now) });
-  return [...words, questionText(status.id, asked)].join(' ');
+  const checks = 'planHash' in asked ? [...planWarnings(status, []), ...planFacts(status)] : [];
+  return [...words, ...checks, questionText(status.id, asked)].join(' ');
 }
 
 function questionText(id: string, asked: AskedVerb): string {

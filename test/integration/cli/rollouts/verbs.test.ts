@@ -124,7 +124,7 @@ describe('a verb', () => {
     [
       'approve',
       { state: 'awaitingApproval', planned: 1185 },
-      `Plan 7f3a: 1,185 collectors to 19.536-4 (canary 2, rest 8). Approve plan 7f3a of ${running}?`,
+      `Plan 7f3a: 1,185 collectors to 19.536-4 (canary 2, rest 8). The collectors run 19.441-2 now. 3 left out: excluded. Approve plan 7f3a of ${running}?`,
       'approve production --plan 7f3a',
       { verb: 'approve', planHash: '7f3a' },
     ],
