@@ -17,7 +17,7 @@ import type { Plan } from '../../rollout/planning/plan.ts';
 import { compileMatch, type EmptyMatch, findEmptyMatch } from '../../rollout/planning/selector.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { windowText } from '../rollouts/waiting-text.ts';
-import { showComing } from '../shell/show-instant.ts';
+import { showMinute } from '../shell/show-instant.ts';
 import type { PlanFigures, WaveFigures } from './plan-figures.ts';
 import { limitLines } from './policy-lines.ts';
 
@@ -186,7 +186,7 @@ function estimateLine(policy: Policy, { estimate, waves }: PlanFigures, now: Epo
   const lasts = `${formatDuration(endsAt - now)} (±${formatDuration(plusMinusMs)})`;
   const isApproved = policy.approval || waves.some(({ approval }) => approval);
   // Without an approval nobody knows the end.
-  const end = isApproved ? 'without the wait for approval' : `would end about ${showComing(endsAt, now)}`;
+  const end = isApproved ? 'without the wait for approval' : `would end about ${showMinute(endsAt, now)}`;
   return `takes about ${lasts} and ${counted(requests, 'request')}, ${end}`;
 }
 

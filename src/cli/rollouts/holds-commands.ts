@@ -101,22 +101,25 @@ export function renderHolds({ builds, collectors, groups, strata: all }: HeldThi
     ...groups.map((hold) => ({ ...hold, what: `group ${hold.label}` })),
     ...strata.filter(({ isEnded }) => !isEnded).map((hold) => ({ ...hold, what: stratumText(hold) })),
   ];
-  const lines = [
-    ...things.map(({ what, by, at, reason }) => {
+  const lines = [...things, ...endedHolds(strata.filter(({ isEnded }) => isEnded))].map(
+    ({ what, by, at, reason }) => {
       const why = reason === '' ? '' : `: ${reason}`;
       return `${what}   by ${by}, since ${showInstant(at, now)}${why}`;
-    }),
-    ...endedLines(strata.filter(({ isEnded }) => isEnded)),
-  ];
+    },
+  );
   return lines.length === 0 ? 'nothing is held' : lines.map(toPrintable).join('\n');
 }
 
-/** Held strata of ended rollouts, in one line for each rollout: they matter only if the rollout is opened again. */
-function endedLines(strata: HeldThings['strata']): readonly string[] {
-  return [...new Set(strata.map(({ rolloutId }) => rolloutId))].map((id) => {
+/**
+ * Held strata of ended rollouts: the first of each rollout, and how many more. They matter only if the rollout is opened
+ * again.
+ */
+function endedHolds(strata: HeldThings['strata']) {
+  return [...new Set(strata.map(({ rolloutId }) => rolloutId))].flatMap((id) => {
     const [first, ...others] = strata.filter(({ rolloutId }) => rolloutId === id);
+    if (first === undefined) return [];
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    return `${heldName(first?.label ?? '')}${more} of ${id}, which has ended`;
+    return [{ ...first, what: `${heldName(first.label)}${more} of ${id}, which has ended` }];
   });
 }
 

@@ -40,8 +40,10 @@ const stateLabels: Partial<Record<RolloutState, string>> = {
   superseded: 'ended',
 };
 
-function stateParts({ state, reason }: RolloutStatus): readonly Line[] {
+function stateParts({ state, reason, reasonKind, rollbackId }: RolloutStatus): readonly Line[] {
   const label = stateLabels[state];
+  // The line of the rollback has it.
+  if (reasonKind === 'rollbackEnded' && rollbackId !== null && label === 'back') return [];
   return label === undefined || reason === '' ? [] : [[label, reason]];
 }
 
@@ -96,12 +98,11 @@ function heldTogether({ strata: { held }, endedAt }: RolloutStatus): Line {
 }
 
 function rollbackParts(status: RolloutStatus): readonly Line[] {
-  const { rollbackOf, rollbackId } = status;
+  const { rollbackOf, rollbackId, reason, reasonKind } = status;
+  const by = reasonKind === 'rollbackEnded' ? reason : `by ${rollbackId}`;
   return [
     ...(rollbackOf === null ? [] : [['back', `the rollback of ${rollbackOf}`] as const]),
-    ...(rollbackId === null
-      ? []
-      : [['back', `by ${rollbackId}: upwave status ${quoteArgument(rollbackId)}`] as const]),
+    ...(rollbackId === null ? [] : [['back', `${by}: upwave status ${quoteArgument(rollbackId)}`] as const]),
   ];
 }
 

@@ -23,7 +23,8 @@ export const blockerText = makeText<Blocker, BlockerKind>({
   paused: ({ reason }) => `the rollout is paused: ${rolloutReasonText(reason)}`,
   outliersUnclear: ({ failures }) =>
     `${waveFailuresText(failures)}: nothing starts until the running upgrades show whether the other strata are healthy`,
-  groupMoves: ({ label }) => `nothing starts until all collectors with ${label} are held`,
+  groupMoves: ({ label }) =>
+    `the collectors with ${label} are being moved into the held group; this takes a moment, and nothing starts meanwhile`,
   inventory: ({ why, lastsMs, heldAfterMs }) => {
     const lasts = formatDuration(Math.round(lastsMs / 1_000) * 1_000);
     const then = heldAfterMs === null ? 'it is read again' : `held after ${formatDuration(heldAfterMs)}`;

@@ -202,6 +202,9 @@ plan    7f3a by schedule   3 left out   from 19.441-2`);
     ['held', 'held'],
     ['rolledBack', 'back'],
   ] as const)('shows why it is %s, once', (state, label) => {
+    const rollback = { rollbackId: 'p-2', reasonKind: 'rollbackEnded' } as const;
+    const ended = shown({ state: 'rolledBack', ...rollback, reason: 'by p-2, which succeeded' });
+    expect(under('back', ended)).toEqual(['by p-2, which succeeded: upwave status p-2']);
     const blockers = state === 'held' ? [{ kind: state, reason: 'by alice', until: null }] : [];
     const lines = shown({ state, reason: 'by alice', blockers });
     expect(under(label, lines)).toEqual(['by alice']);

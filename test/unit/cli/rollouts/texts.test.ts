@@ -137,7 +137,7 @@ describe('what is held', () => {
       `collector 8 web-8   by alice, since ${since}: broken disk`,
       `group osName=AIX   by alice, since ${since}`,
       `stratum Linux \\u001b[2J of production (production-1)   by alice, since ${since}: broken disk`,
-      'stratum Windows and 1 more of production-0, which has ended',
+      `stratum Windows and 1 more of production-0, which has ended   by alice, since ${since}: broken disk`,
     ]);
   });
 

@@ -3,6 +3,7 @@ import type { SharedAttribute } from '../../../../src/contract/admin/rollout-sta
 import { assess } from '../../../../src/rollout/decision/assess.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { raiseAlarm } from '../../../../src/rollout/decision/raise-alarm.ts';
+import { blockerText } from '../../../../src/rollout/messages/blockers.ts';
 import type { HeldStratum, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { aStratumSummary, askedFor, startedAt } from '../../../support/builders.ts';
 import { afterFact, aHeldStratum, alikeStrata, aViewOf, aViewOfStrata } from '../../../support/view-cases.ts';
@@ -92,6 +93,7 @@ describe('a group whose shared attributes explain the failures', () => {
     const decision = decide(of, now);
     expect(decision.actions).toEqual([{ do: 'setBrake' }, { do: 'moveGroup', label }]);
     expect(decision.blockers).toEqual([{ kind: 'groupMoves', label, until: null }]);
+    expect(decision.blockers.map(blockerText)[0]).toMatch(/are being moved into the held group; .* a moment/);
     expect(decide({ ...of, braked: true }, now).actions).toEqual([{ do: 'moveGroup', label }]);
   });
 
