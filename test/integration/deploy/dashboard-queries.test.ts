@@ -26,13 +26,16 @@ const redis = useRedis();
 const prometheus = await findOnPath('prometheus');
 const rules = fileURLToPath(new URL('../../../deploy/prometheus/rules.yml', import.meta.url));
 
-/** Panels and annotations that have no data in a rollout without failures. */
+/** Panels and annotations that have no data in a rollout without failures. What a build did is recorded a minute after its end. */
 const mayBeEmpty = [
   'annotation Held',
+  'annotation Strata held',
+  'annotation Builds held',
   'annotation Config read',
   'panel Answers other than success',
   'panel Collectors that are not alive',
   'panel Redis reached',
+  'panel What builds did',
 ];
 
 const Answer = z.object({
