@@ -398,7 +398,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     }
   });
 
-  it('shows before an approval of a plan whom it leaves out, and what speaks against it', async () => {
+  it('names who is left out of a plan before its approval, and earlier failures of its build', async () => {
     const leftOut = [
       { kind: 'excluded', reason: 'excluded', count: 3 },
       { kind: 'failedBefore', reason: 'failed in an earlier rollout of this build', count: 2 },

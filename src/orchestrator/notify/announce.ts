@@ -35,6 +35,10 @@ export interface AnnounceParts extends ViewParts, SharedAttributeParts {
   readonly sink: EventSink;
 }
 
+// A rollout that is no longer its policy's latest may be opened again, and end before the next pass. Such a rollback or retry mostly
+// comes the next morning. Later ones are announced where they last longer than a pass.
+const endsAgainWithinMs: DurationMs = 86_400_000;
+
 /** By rollout: when it was judged last, and its rev then. */
 type JudgedRollouts = Map<string, { readonly rev: number; readonly at: EpochMs }>;
 
@@ -68,7 +72,8 @@ export async function announceDue(parts: AnnounceParts, judged: JudgedRollouts =
   }
   const known = new Set(current.map(({ id }) => id));
   const open = [...announcedBefore.rollouts].filter(
-    ([id, { announced }]) => announced.endedAt === null && !known.has(id),
+    ([id, { announced }]) =>
+      !known.has(id) && (announced.endedAt === null || now - announced.endedAt < endsAgainWithinMs),
   );
   const gone = await Promise.all(open.map(([id]) => store.loadRollout(id)));
   // Oldest first: the end of one comes before the start of the next.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { keepAnnouncing } from '../../../src/orchestrator/notify/announce.ts';
+import { announceDue, keepAnnouncing } from '../../../src/orchestrator/notify/announce.ts';
 import { makeOutboxModel } from '../../simulation/world/outbox-model.ts';
-import { askedFor } from '../../support/builders.ts';
-import { aHouse, save } from '../../support/house.ts';
+import { aRollout, askedFor } from '../../support/builders.ts';
+import { aHouse, freeze, save } from '../../support/house.ts';
 import { countingStore } from '../../support/store/counting-store.ts';
 
 describe('announcing', () => {
@@ -34,5 +34,35 @@ describe('announcing', () => {
       stopping.signal,
     );
     expect(readAfterMs).toEqual([0, 6_000, 16_000]);
+  });
+
+  it('hears of the second end of an older rollout that was open for less than a pass', async () => {
+    const { parts, store, clock, now } = await aHouse();
+    const outbox = makeOutboxModel();
+    const first = await now();
+    const announce = () =>
+      announceDue({
+        ...parts,
+        ...{
+          store,
+          outbox,
+          receivers: () => [],
+          queue: { wake: async () => undefined },
+          reportsOf: () => [],
+        },
+      });
+    await save(store, first, { state: 'succeeded', endedAt: clock.at });
+    await announce();
+    const second = aRollout({ id: 'production-20260302-2', createdAt: clock.at + 1 });
+    await freeze(store, second);
+    await save(store, second, { state: 'succeeded', endedAt: clock.at + 2 });
+    await announce();
+    clock.at += 12 * 3_600_000;
+    const ended = await store.loadRollout(first.id);
+    if (ended === undefined) throw new Error('it is kept');
+    await save(store, ended, { state: 'rolledBack', endedAt: clock.at });
+    await announce();
+    const { rollouts } = await outbox.readAnnounced(clock.at);
+    expect(rollouts.get(first.id)?.announced.endedAt).toBe(clock.at);
   });
 });

@@ -86,7 +86,7 @@ describe('the overview of the policies', () => {
     expect(rows.map(({ policy }) => policy)).toEqual(['web', 'lab']);
   });
 
-  it('shows what caused a hold before what it holds, and what waits for a window after what runs', () => {
+  it('lists the rollout that broke a build above those that its hold stops, and a closed window last', () => {
     const statuses = [
       of('night', { waitsFor: { kind: 'window', until: startedAt } }),
       of('run', {}),
