@@ -86,7 +86,7 @@ export function showBlocker(blocker: Blocker): ShownBlocker {
 }
 
 /** A wave whose soak has lasted long enough; its blocker names what is missing. */
-export const soakedText = 'soaked, last check';
+export const soakedText = 'soak over, last check';
 
 /** What a wave that has not started waits for: `gate of canary, approval`. */
 export function waveWaitsText({ gateOf, approval }: WaveWaits): string {

@@ -36,7 +36,8 @@ const consequences: Readonly<
   resume: (status) => [
     `It was stopped: ${sentence(status.reason)}`,
     `To continue: ${counted(waiting(status) - setAside(status), 'collector')}, ${showCount(status.concurrency)} at a time.`,
-    heldExceptText(status),
+    // That hold ends without them when it is resumed.
+    status.reasonKind === 'onlyHeldStrata' ? '' : heldExceptText(status),
     ...status.waves
       .filter(({ state, failures }) => state !== 'passed' && failures > 0)
       .map(

@@ -532,7 +532,7 @@ failed  `);
         line.includes('soaking'),
       );
     expect(soaked(startedAt + hour)).toContain(`until ${minuteOf(startedAt + hour)}`);
-    expect(soaked(startedAt)).toContain('budget 0/0   soaked, last check');
+    expect(soaked(startedAt)).toContain('budget 0/0   soak over, last check');
   });
 
   it('is red for failures, and yellow where a person is needed', () => {

@@ -25,4 +25,5 @@ it.each(['retry', 'resume'] as const)('a %s names what stays held until a releas
     consequenceText(verb, aRolloutStatus(changes), reader).join(' ');
   expect(texts({ strata })).toContain('Held until a release: group osName=Windows* and 1 other stratum.');
   expect(texts({})).not.toContain('Held until');
+  if (verb === 'resume') expect(texts({ strata, reasonKind: 'onlyHeldStrata' })).not.toContain('Held until');
 });
