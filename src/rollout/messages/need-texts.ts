@@ -93,13 +93,13 @@ function waysOn(status: RolloutStatus): string {
   const group = groupToHoldFirst(status);
   const resume = buildHold === null ? 'resume' : `release build ${buildHold.build} and resume`;
   const ways = [
-    ...(group === undefined ? [] : [`hold ${group}`]),
     ...(verbs.includes('resume') || buildHold !== null ? [resume] : []),
     ...(verbs.includes('abort') ? ['abort'] : []),
     ...(verbs.includes('rollback') ? ['roll back'] : []),
   ];
   const last = ways.pop() ?? 'wait';
-  return ways.length === 0 ? last : `${ways.join(', ')} or ${last}`;
+  const all = ways.length === 0 ? last : `${ways.join(', ')} or ${last}`;
+  return group === undefined ? all : `hold ${group}. Then ${all}`;
 }
 
 /** The sentence for a rollout that continues, except for a part that a person has to settle. */

@@ -29,6 +29,18 @@ describe('what a rollout needs from a person', () => {
       'Too many failures. Check the cause, then resume or abort.',
     ],
     [
+      'held',
+      {
+        ...{ state: 'held', reasonKind: 'failures', reason: 'too many failures', verbs: ['resume', 'abort'] },
+        sharedAttribute: {
+          attributes: [{ key: 'osName', value: 'Windows*' }],
+          ...{ failed: 4, tried: 4, elsewhere: { failed: 0, tried: 12 }, share: 0.3 },
+        },
+      },
+      'it is held',
+      'Too many failures. Check the cause, then hold osName=Windows*. Then resume or abort.',
+    ],
+    [
       'paused',
       { reason: 'the inventory is empty', reasonKind: 'inventoryUnresolved' },
       'it is paused',
