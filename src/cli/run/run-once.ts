@@ -51,8 +51,8 @@ export interface RunOnceResult {
 const redisWithinMs = 5_000;
 
 /**
- * `upwave run --once [policy]`: starts every policy, or the named one, now, shows live progress, and ends when each rollout has ended, is held, or
- * waits for a person or a window. The next run continues where this one stopped.
+ * `upwave run --once [policy]`: starts every policy, or the named one, now, shows live progress, and ends when each rollout
+ * has ended, is held, or waits for a person or a window. The next run continues where this one stopped.
  */
 export async function runOnceCommand(
   named: string | undefined,
