@@ -857,7 +857,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const page = await open((await servePage(worldRollouts, {}, 300, { audit: worldAudit })).url);
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByText('4 actions').waitFor();
-    const link = page.getByRole('link', { name: 'collector 2' });
+    const link = page.getByRole('link', { name: 'collector 2 web-2' });
     expect(await link.getAttribute('href')).toBe('#/collectors/2');
     await page.getByLabel('Who').selectOption('alice');
     await page.getByText('2 actions').waitFor();

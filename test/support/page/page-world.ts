@@ -263,7 +263,7 @@ export const worldAudit: readonly AuditEntry[] = [
     },
     subject: 'Windows Server 2019 / amd64 / 19.441-2 of staging-20261122-2',
   },
-  { at: now - 8 * minute, event: 'collector.held', subject: '2', by: 'bob', reason: 'broken disk' },
+  { at: now - 8 * minute, event: 'collector.held', subject: '2 web-2', by: 'bob', reason: 'broken disk' },
   {
     ...{ at: now - 90 * minute, event: 'rollout.approved', subject: `${waiting} wave early` },
     ...{ by: 'alice', reason: 'the canary is healthy' },

@@ -153,14 +153,15 @@ function Row({ at, by, event, subject, reason }: AuditEntry) {
   );
 }
 
-/** A collector and a rollout are links; the wave of a rollout follows. */
+/** A collector and a rollout are links. */
 function Subject({ event, subject }: Pick<AuditEntry, 'event' | 'subject'>) {
-  const [rollout = '', ...others] = subject.split(' ');
-  if (event.startsWith('collector.')) return <a href={linkTo.collector(subject)}>collector {subject}</a>;
+  // The id comes first: of a collector its name follows, of a rollout its wave.
+  const [id = '', ...others] = subject.split(' ');
+  if (event.startsWith('collector.')) return <a href={linkTo.collector(id)}>collector {subject}</a>;
   if (!event.startsWith('rollout.') && !event.startsWith('wave.')) return <bdi>{subject}</bdi>;
   return (
     <>
-      <a href={linkTo.rollout(rollout)}>{rollout}</a> {others.join(' ')}
+      <a href={linkTo.rollout(id)}>{id}</a> {others.join(' ')}
     </>
   );
 }

@@ -18,10 +18,8 @@ const noteClasses: Readonly<Partial<Record<Rollout['headline']['kind'], string>>
 /** Why the rollout does not continue, and what an operator has to release. */
 export function Notes({ rollout }: { readonly rollout: Rollout }) {
   const { headline, api, buildHold, strata, drift } = rollout;
-  const named = namedBlocker(rollout)?.reason;
-  const blockers = rollout.blockers.filter(
-    ({ kind, reason }) => reason !== named && !saidElsewhere.includes(kind),
-  );
+  const named = namedBlocker(rollout);
+  const blockers = rollout.blockers.filter((each) => each !== named && !saidElsewhere.includes(each.kind));
   const outage = api?.outage ?? null;
   return (
     <>
