@@ -1,16 +1,15 @@
 import { nearestNames } from '../../base/names.ts';
-import type { Explanation, PastUpgrade, SeenCollector } from '../../contract/admin/collector-explanation.ts';
-import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';
+import type { Explanation, SeenCollector } from '../../contract/admin/collector-explanation.ts';
 import { type Attribute, areAmong, attributesOf, hasAttributes } from '../../rollout/model/attributes.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
-import { isEnd, type Upgrade } from '../../rollout/model/upgrade.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { stratumLabel } from '../../rollout/planning/group-collectors.ts';
 import { chooseTarget, type TargetChoice } from '../../rollout/planning/target.ts';
 import { attemptsOf } from '../../rollout/status/attempt-status.ts';
 import { explainUnreadable, explainUpgrade, explainWithdrawnByHold } from '../../rollout/status/explain.ts';
-import { explainUnplanned, type PastRecord, unplanned } from '../../rollout/status/explain-unplanned.ts';
+import { explainUnplanned, unplanned } from '../../rollout/status/explain-unplanned.ts';
 import type { Build, FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { ScanForecast } from '../ports/scan-book.ts';
@@ -28,6 +27,7 @@ import {
   namesNear,
 } from './find-planned-collector.ts';
 import type { ExplainResult } from './operations.ts';
+import { type KeptRecord, loadRecords, pastUpgrade } from './past-upgrades.ts';
 
 export interface ExplainParts extends FindPlannedParts, AskForCollectorParts, ViewParts {
   readonly store: RolloutStore;
@@ -37,9 +37,6 @@ export interface ExplainParts extends FindPlannedParts, AskForCollectorParts, Vi
   readonly forecast: ScanForecast;
   readonly sharedAttributes: SharedAttributes;
 }
-
-// Rollouts of each policy: months of nights, in a few reads.
-const pastMax = 20;
 
 /** Why a collector is not upgraded now, and when it will be: for each policy, from its running rollout or its next plan. */
 export async function explainCollector(parts: ExplainParts, idOrName: string): Promise<ExplainResult> {
@@ -156,49 +153,6 @@ async function readAttributes(
   if (planned !== undefined) return sharedAttributes.ofCollector(store, planned.rollout, id);
   const asked = await ask();
   return asked.kind === 'found' ? attributesOf(asked.collector) : [];
-}
-
-interface KeptRecord extends PastRecord {
-  readonly rollout: Rollout;
-}
-
-/** The collector's record in the latest rollouts of a policy, newest first. */
-async function loadRecords(
-  { store }: Pick<ExplainParts, 'store'>,
-  policy: string,
-  collectorId: number,
-): Promise<readonly KeptRecord[]> {
-  const kept = await store.pageRollouts([policy], { limit: pastMax });
-  // In parallel: one round trip for all of them.
-  return Promise.all(
-    (kept?.rollouts ?? []).map(async (rollout) => {
-      const { upgrades } = await store.loadUpgrades(rollout.id, [collectorId]);
-      return { rollout, upgrade: upgrades[0] };
-    }),
-  );
-}
-
-/** @param explained the rollout that the explanation is about. Another one is over for this collector. */
-function pastUpgrade({ rollout, upgrade }: KeptRecord, explained: string | null): readonly PastUpgrade[] {
-  if (upgrade === undefined || rollout.id === explained) return [];
-  const {
-    progress: { state },
-    identity: { fromBuild, toBuild },
-  } = upgrade;
-  if (rollout.endedAt === null && !isEnd(state)) return [];
-  return [
-    {
-      rollout: rollout.id,
-      policy: rollout.policy.name,
-      kind: rollout.kind,
-      state,
-      fromBuild,
-      toBuild,
-      at: 'endedAt' in upgrade.progress ? upgrade.progress.endedAt : null,
-      reason: upgradeText(upgrade),
-      attempts: attemptsOf(upgrade),
-    },
-  ];
 }
 
 /** @param records of this policy */

@@ -9,7 +9,7 @@ import {
   tableBlock,
   textBlock,
   utcText,
-} from '../../rollout/report/report-document.ts';
+} from '../../rollout/report/report-blocks.ts';
 import { assumedText, notPlayedText } from './assumed-text.ts';
 import {
   endText,

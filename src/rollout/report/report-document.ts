@@ -1,64 +1,39 @@
 import { sumOf } from '../../base/grouping.ts';
-import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
+import { type EpochMs, formatDuration } from '../../base/time.ts';
 import { utc } from '../../base/time-zone.ts';
-import { reservedNames } from '../../base/vocabulary.ts';
-import type { AuditEntry } from '../../contract/admin/holds.ts';
 import type { RolloutNight } from '../../contract/admin/night.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
-import type { ChartElement } from '../charts/chart-element.ts';
 import { gateChart, gateCourseText } from '../charts/gate-chart.ts';
 import { nightChart } from '../charts/night-chart.ts';
 import { type ProgressPoint, progressChart } from '../charts/stacked-chart.ts';
 import { counted, starterText, stateText, waveStageText } from '../messages/sentences.ts';
 import { sharedAttributeText } from '../messages/stop-causes.ts';
-import { heldName } from '../messages/stratum-reasons.ts';
-import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { failedStates } from '../model/upgrade.ts';
 import type { GateCourse } from '../status/describe-gates.ts';
 import { failedAside } from '../status/failed-aside.ts';
+import {
+  type Block,
+  chartBlocks,
+  headingBlock,
+  instantText,
+  type ReportDocument,
+  tableBlock,
+  textBlock,
+  utcText,
+} from './report-blocks.ts';
 import type { GroupFigures, ReportFigures } from './report-figures.ts';
+import { peopleBlocks, type ReportedActs } from './report-people.ts';
 
 /** The data of a report. */
-export interface ReportInput {
-  readonly status: RolloutStatus;
+export interface ReportInput extends ReportedActs {
   readonly groups: Pick<PlanGroups, 'strata'>;
   readonly figures: ReportFigures;
-  /** The stored events, oldest first. */
-  readonly events: readonly RolloutEvent[];
-  /** Who held and released what, over all rollouts. */
-  readonly holdings: readonly AuditEntry[];
   readonly gates: readonly GateCourse[];
   readonly night: RolloutNight;
   readonly madeAt: EpochMs;
   readonly installation: string | undefined;
-}
-
-/** A part of a report. Its texts are not escaped yet. */
-export type Block =
-  | { readonly kind: 'heading'; readonly text: string }
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'chart'; readonly chart: ChartElement }
-  | {
-      readonly kind: 'table';
-      readonly columns: readonly string[];
-      readonly rows: ReadonlyArray<readonly string[]>;
-      readonly fold: TableFold;
-    };
-
-/** HTML folds a table that is longer than a screen, under the number of its rows and this word. */
-export interface TableFold {
-  readonly name: string;
-  readonly rowsMax: number;
-}
-
-// With the heading and a summary around it, about a screen.
-const usualFold: TableFold = { name: 'rows', rowsMax: 20 };
-
-export interface ReportDocument {
-  readonly title: string;
-  readonly blocks: readonly Block[];
 }
 
 /** Makes a report for a change ticket: what was upgraded when, failures with causes, actions, and what was not upgraded. */
@@ -69,7 +44,7 @@ export function reportDocument(input: ReportInput): ReportDocument {
     title: `${what} ${status.id}: ${stateText(status.state)}`,
     blocks: [
       ...summary(input),
-      ...people(input),
+      ...peopleBlocks(input),
       ...waves(input),
       ...failures(input),
       ...strata(input),
@@ -84,7 +59,7 @@ function summary({ status, events, figures: { all }, madeAt, installation }: Rep
   const [cause] = status.causes.find(({ of }) => of === 'failed')?.causes ?? [];
   // The event has the name of the operator. It may be gone from a long history.
   const startedBy = events.find(({ event }) => event === 'rollout.planned')?.by ?? status.startedBy;
-  const running = endedAt === null ? 'still running' : instant(endedAt);
+  const running = endedAt === null ? 'still running' : instantText(endedAt);
   const facts: ReadonlyArray<readonly [string, string]> = [
     ...(installation === undefined ? [] : [['installation', installation] as const]),
     ['policy', status.policy],
@@ -93,7 +68,7 @@ function summary({ status, events, figures: { all }, madeAt, installation }: Rep
       `${status.fromBuilds.join(', ') || 'unknown'} → ${status.backTo.join(', ') || status.targetBuild}`,
     ],
     ['plan', status.planHash],
-    ['started', `${instant(createdAt)}, by ${starterText(startedBy)}`],
+    ['started', `${instantText(createdAt)}, by ${starterText(startedBy)}`],
     ['ended', running],
     ['took', formatDuration((endedAt ?? madeAt) - createdAt)],
     // While it runs, the reason is that of its state: who approved or resumed it.
@@ -105,7 +80,7 @@ function summary({ status, events, figures: { all }, madeAt, installation }: Rep
     ...(cause === undefined ? [] : [['main cause', `${cause.count} failed: ${cause.text}`] as const]),
     ...(shared === null ? [] : [['in common', sharedAttributeText(shared)] as const]),
     ['one upgrade', durationText(all)],
-    ['report made', instant(madeAt)],
+    ['report made', instantText(madeAt)],
   ];
   return [tableBlock(['', ''], facts)];
 }
@@ -116,8 +91,8 @@ function waves({ status, figures, madeAt, night, gates: courses }: ReportInput):
     return [
       wave.name,
       waveStageText(wave.state, status.endedAt),
-      instant(wave.openedAt),
-      instant(wave.passedAt),
+      instantText(wave.openedAt),
+      instantText(wave.passedAt),
       `${wave.counts.succeeded}/${wave.size}`,
       failuresText(status, wave),
       group === undefined ? '' : durationText(group),
@@ -226,7 +201,7 @@ function strata({ figures, groups, status }: ReportInput): readonly Block[] {
     String(group.ends.withdrawn),
     durationText(group),
   ]);
-  const held = status.strata.held.map(({ label, reason, by, at }) => [label, instant(at), by, reason]);
+  const held = status.strata.held.map(({ label, reason, by, at }) => [label, instantText(at), by, reason]);
   return [
     headingBlock('Strata'),
     tableBlock(['stratum', 'planned', 'succeeded', 'failed', 'withdrawn', 'one upgrade'], rows, 'strata'),
@@ -239,70 +214,13 @@ function strata({ figures, groups, status }: ReportInput): readonly Block[] {
   ];
 }
 
-/** What operators did to the whole rollout: approvals, pauses, resumes, the end, holds and releases. */
-function people({ events, holdings, status }: ReportInput): readonly Block[] {
-  const acts = [
-    ...events
-      // The holdings name the stratum.
-      .filter(({ event }) => !event.startsWith('upgrade.') && !event.startsWith('stratum.'))
-      .map(({ wave, ...act }) => ({ ...act, about: wave === undefined ? '' : `: wave ${wave}` })),
-    ...holdings.flatMap((entry) => {
-      const about = heldSubject(entry, holdings, status);
-      return about === undefined ? [] : [{ ...entry, about: `: ${about}` }];
-    }),
-  ];
-  const rows = acts
-    .filter(({ event, by }) => isPerson(by, event))
-    .sort((one, other) => one.at - other.at)
-    .map(({ at, event, by, about, reason }) => {
-      const what = stateText(event.slice(event.indexOf('.') + 1));
-      return [instant(at), by, `${what}${about}`, reason];
-    });
-  const nobody =
-    status.rollbackOf === null
-      ? 'No operator acted.'
-      : `Who asked for it is in the report of ${status.rollbackOf}.`;
-  if (rows.length === 0) return [headingBlock('People'), textBlock(nobody)];
-  return [headingBlock('People'), tableBlock(['when', 'who', 'what', 'reason'], rows, 'actions')];
-}
-
-// A hold of a group reaches its rollouts within seconds.
-const sameActMs: DurationMs = 60_000;
-
-/** What was held or released, if it concerns this rollout: a stratum of it, or a group or its build while it ran. */
-function heldSubject(
-  { event, subject, at }: AuditEntry,
-  holdings: readonly AuditEntry[],
-  { id, targetBuild, createdAt, endedAt }: RolloutStatus,
-): string | undefined {
-  const ofRollout = ` of ${id}`;
-  if (event.startsWith('stratum.'))
-    return subject.endsWith(ofRollout) ? heldName(subject.slice(0, -ofRollout.length)) : undefined;
-  if (at < createdAt || (endedAt !== null && at > endedAt)) return undefined;
-  if (event.startsWith('build.')) return subject === targetBuild ? `build ${subject}` : undefined;
-  if (!event.startsWith('group.')) return undefined;
-  // The same act on the stratum that the group is here.
-  const isNamed = holdings.some(
-    (each) =>
-      each.event === event.replace('group.', 'stratum.') &&
-      each.subject === `${subject}${ofRollout}` &&
-      Math.abs(each.at - at) < sameActMs,
-  );
-  return isNamed ? undefined : `group ${subject}`;
-}
-
-function isPerson(by: string, event: string): boolean {
-  const isDaemonStart = event === 'rollout.planned' && by === 'start';
-  return !reservedNames.includes(by) && !isDaemonStart;
-}
-
 /** The events of the rollout itself and all actions of operators. */
 function actions({ events }: ReportInput): readonly Block[] {
   const rows = events
     .filter(({ event, by }) => !event.startsWith('upgrade.') || by !== 'daemon')
     .map(({ at, event, by, wave, collectorName, reason }) => {
       const subject = collectorName ?? (wave === undefined ? '' : `wave ${wave}`);
-      return [instant(at), by, event, subject, reason];
+      return [instantText(at), by, event, subject, reason];
     });
   return [headingBlock('Events'), tableBlock(['when', 'by', 'event', 'about', 'reason'], rows, 'events')];
 }
@@ -323,7 +241,7 @@ function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): 
     build,
     status.waves[wave]?.name ?? '',
     stateText(state),
-    instant(at),
+    instantText(at),
     reason,
   ]);
   const more = missedTotal - missed.length;
@@ -359,40 +277,4 @@ function durationText({ durations }: GroupFigures): string {
   return `median ${formatDuration(durations.medianMs)}, p95 ${formatDuration(durations.p95Ms)}`;
 }
 
-/** `2026-11-22 01:37 UTC`; empty for what has not happened. */
-function instant(at: EpochMs | null): string {
-  return at === null ? '' : utcText(at);
-}
-
-export function headingBlock(words: string): Block {
-  return { kind: 'heading', text: words };
-}
-
-export function textBlock(words: string): Block {
-  return { kind: 'text', text: words };
-}
-
-export function chartBlocks(drawn: ChartElement | undefined): readonly Block[] {
-  return drawn === undefined ? [] : [{ kind: 'chart', chart: drawn }];
-}
-
-/** `2026-11-22 01:37 UTC` */
-export function utcText(at: EpochMs): string {
-  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-}
-
 const inUtc = { zone: utc.name, localOf: utc.localOf };
-
-/** @param fold a word for the rows, or when they are folded, too */
-export function tableBlock(
-  columns: readonly string[],
-  rows: ReadonlyArray<readonly string[]>,
-  fold: string | TableFold = usualFold,
-): Block {
-  return {
-    kind: 'table',
-    columns,
-    rows,
-    fold: typeof fold === 'string' ? { ...usualFold, name: fold } : fold,
-  };
-}

@@ -1,7 +1,7 @@
 import { escapeHtml, toOneLine } from '../../base/safe-text.ts';
 import type { ChartElement } from '../charts/chart-element.ts';
 import { chartStyle } from '../charts/chart-style.ts';
-import type { Block, ReportDocument } from './report-document.ts';
+import type { Block, ReportDocument } from './report-blocks.ts';
 
 export const reportFormats = ['html', 'md'] as const;
 export type ReportFormat = (typeof reportFormats)[number];
