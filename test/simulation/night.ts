@@ -1,3 +1,4 @@
+import type { BuildHistory } from '../../src/orchestrator/ports/build-history.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { ScanBook } from '../../src/orchestrator/ports/scan-book.ts';
@@ -58,6 +59,7 @@ export interface Night {
   readonly store: RolloutStore;
   readonly register: FleetRegister;
   readonly scans: ScanBook;
+  readonly buildHistory: BuildHistory;
   /** Undefined in nights without notifications. */
   notices: NoticeModel | undefined;
   readonly gates: GateModel;

@@ -1,9 +1,11 @@
+import type { BuildHistory } from '../../src/orchestrator/ports/build-history.ts';
 import type { ScanBook } from '../../src/orchestrator/ports/scan-book.ts';
 import { wasStopped } from '../../src/rollout/decision/after-data-loss.ts';
 import { rolloutReasonText } from '../../src/rollout/messages/rollout-reasons.ts';
 import type { Policy } from '../../src/rollout/model/policy.ts';
 import { isRolloutEnd, type Rollout } from '../../src/rollout/model/rollout.ts';
 import { isEnd } from '../../src/rollout/model/upgrade.ts';
+import { makeMemoryBuildHistory } from '../support/store/memory-build-history.ts';
 import { makeMemoryScanBook } from '../support/store/memory-scan-book.ts';
 import { type Chances, makeChances } from './chances.ts';
 import { makeBrakes } from './judge/brakes.ts';
@@ -189,6 +191,12 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     (process) => (process.isAlive() ? scheduler.now() : (diedAt.get(process) ?? startsAt)),
   );
 
+  let kept = makeMemoryBuildHistory();
+  const buildHistory: BuildHistory = {
+    recorded: () => kept.recorded(),
+    record: (record) => kept.record(record),
+    read: (limit) => kept.read(limit),
+  };
   let scanBook = makeMemoryScanBook();
   const scans: ScanBook = { note: (entry) => scanBook.note(entry), read: () => scanBook.read() };
   const missing = new Map<string, number>();
@@ -237,6 +245,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     store,
     register,
     scans,
+    buildHistory,
     notices: undefined,
     missingSince: (policy) => {
       noteMissing();
@@ -292,6 +301,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
       orders.forgetRollouts();
       configModel.forget();
       scanBook = makeMemoryScanBook();
+      kept = makeMemoryBuildHistory();
       night.notices?.forget();
       brakes.forget();
       isChanged = true;

@@ -2,6 +2,7 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { BuildOutcome } from '../../contract/admin/builds.ts';
 import { failedShareText, noBuildHistory, worstStratumText } from '../../rollout/messages/sentences.ts';
+import { worstStrata } from '../../rollout/planning/stratum-risk.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
@@ -28,11 +29,12 @@ export function renderBuildHistory(builds: readonly BuildOutcome[], now: EpochMs
     'worst strata',
   ];
   const rows = builds.flatMap((outcome) => {
-    const { accountName, build, tried, failed, rollouts, lastEndedAt, worst } = outcome;
+    const { accountName, build, tried, failed, rollouts, lastEndedAt, strata: all } = outcome;
     const share = failed === 0 ? '' : ` (${failedShareText(outcome)})`;
     const figures = [showCount(tried), `${showCount(failed)}${share}`, showCount(rollouts)];
     const cells = [build, ...figures, showInstant(lastEndedAt, now)];
-    const strata = worst.length === 0 ? [''] : worst.map(worstStratumText);
+    const worst = worstStrata(all).map(worstStratumText);
+    const strata = worst.length === 0 ? [''] : worst;
     const named = hasAccounts ? [accountName ?? '', ...cells] : cells;
     return strata.map((stratum, index) => [...(index === 0 ? named : named.map(() => '')), stratum]);
   });

@@ -145,7 +145,7 @@ async function readKnown(
     readonly accountOf: (policy: string) => string | undefined;
   },
 ): Promise<readonly Known[]> {
-  const held = await client.listHolds();
+  const [held, history] = await Promise.all([client.listHolds(), client.listBuildHistory()]);
   const read = new Map<string, Promise<ReadRollout>>();
   const readOnce = (status: RolloutStatus): Promise<ReadRollout> => {
     const reading = read.get(status.id) ?? readMembers(client, status);
@@ -160,7 +160,8 @@ async function readKnown(
       const isBeside = other.policy !== policy.name && accountOf(other.policy) === accountOf(policy.name);
       if (isBeside && other.endedAt === null) others.push(await readOnce(other));
     }
-    known.push({ policy, compared, memory: memoryOf(held, compared, others) });
+    const own = history.filter(({ accountName }) => accountName === accountOf(policy.name));
+    known.push({ policy, compared, memory: memoryOf(held, compared, others, own) });
   }
   return known;
 }

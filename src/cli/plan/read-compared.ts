@@ -1,5 +1,6 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { isSameBuild } from '../../base/build-version.ts';
+import type { BuildOutcome } from '../../contract/admin/builds.ts';
 import type { HeldThings } from '../../contract/admin/holds.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { PlanMemory } from '../../orchestrator/scan/read-plan.ts';
@@ -37,6 +38,7 @@ export function memoryOf(
   { builds, ...held }: HeldThings,
   compared: ReadRollout | undefined,
   others: readonly ReadRollout[],
+  history: readonly BuildOutcome[],
 ): PlanMemory {
   const claimed = new Set(
     others.flatMap(({ members }) =>
@@ -49,6 +51,7 @@ export function memoryOf(
       heldCollectors: heldIn(fleet, held),
       failedBefore: failedBefore(compared, targetBuild),
       claimed,
+      history,
     }),
   };
 }

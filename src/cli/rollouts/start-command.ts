@@ -3,7 +3,13 @@ import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { StartPreview } from '../../contract/admin/policies.ts';
 import { leftOutLine } from '../../rollout/messages/exclusions.ts';
-import { earlierText, planText, retriedText } from '../../rollout/messages/plans.ts';
+import {
+  earlierText,
+  expectedTexts,
+  expectedWarnings,
+  planText,
+  retriedText,
+} from '../../rollout/messages/plans.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -46,7 +52,7 @@ export async function startCommand(
  * @param columns the width of the terminal; absent where the output is no terminal
  */
 export function renderPreview(preview: StartPreview, now: EpochMs, columns?: number): string {
-  const { policy, leftOut, earlier, failedBefore, approval, window } = preview;
+  const { policy, leftOut, earlier, failedBefore, expectedFailures, approval, window } = preview;
   const until = window.until === null ? '' : `, opens ${showInstant(window.until, now)}`;
   const line = (label: string, text: string, labelColumns = 10) =>
     fitLines(label, [text], { width: columns, labelColumns });
@@ -54,6 +60,11 @@ export function renderPreview(preview: StartPreview, now: EpochMs, columns?: num
     ...line(`${policy}:`, planText(preview), toPrintable(policy).length + 2),
     ...(earlier === null ? [] : line('earlier', `${showInstant(earlier.at, now)}, ${earlierText(earlier)}`)),
     ...(failedBefore === 0 ? [] : line('retried', retriedText(preview))),
+    ...(expectedFailures === null
+      ? []
+      : [...expectedTexts(expectedFailures, preview.planned), ...expectedWarnings(expectedFailures)].flatMap(
+          (text) => line('expected', text),
+        )),
     ...(leftOut.length === 0 ? [] : line('left out', leftOutLine(leftOut))),
     ...(window.isOpen ? [] : line('window', `closed: ${window.reason}${until}`)),
     ...(approval ? line('approval', 'the plan then waits for `upwave approve`') : []),

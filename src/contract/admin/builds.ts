@@ -15,8 +15,8 @@ export const BuildOutcome = namedObject('BuildOutcome', 'What a build did in all
   rollouts: Count.describe('Ended rollouts in which it was tried.'),
   lastEndedAt: Instant.describe('When the last of them ended.'),
   medianMs: Count.nullable().describe('How long a successful upgrade usually took; null: none succeeded.'),
-  worst: rowsOf({ label: z.string(), tried: Count, failed: Count }).describe(
-    'Strata in which the largest share failed, the worst first: at most 5, each with 3 tried or more.',
+  strata: rowsOf({ label: z.string(), tried: Count, failed: Count }).describe(
+    'What it did in each stratum, those in which the largest share failed first: at most 200.',
   ),
   text: z.string().describe('The same as a sentence.'),
 });

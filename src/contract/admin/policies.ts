@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { RolloutStatus } from './rollout-status.ts';
-import { Instant, listOf, namedObject, RolloutStateName, rowsOf, ShownLeftOut } from './status-parts.ts';
+import {
+  ExpectedFailures,
+  Instant,
+  listOf,
+  namedObject,
+  RolloutStateName,
+  rowsOf,
+  ShownLeftOut,
+} from './status-parts.ts';
 import { whyAndWho } from './verb-body.ts';
 
 const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
@@ -109,6 +117,7 @@ const StartPreview = namedObject('StartPreview', 'What `start` would start now.'
     .int()
     .min(0)
     .describe('Planned collectors whose upgrade to this build failed in an earlier rollout of the policy.'),
+  expectedFailures: ExpectedFailures.nullable().describe('Null: no ended rollout shows anything.'),
   approval: z.boolean().describe('The plan then waits for `approve`.'),
   window: z
     .object({ isOpen: z.boolean(), until: Instant.nullable(), reason: z.string() })

@@ -11,6 +11,7 @@ import {
   Count,
   Counts,
   DriftStatus,
+  ExpectedFailures,
   FailureClassName,
   Instant,
   listOf,
@@ -233,6 +234,9 @@ export const RolloutStatus = namedObject('RolloutStatus', 'The status of a rollo
   ),
   buildHold: BuildHold.nullable().describe('Set while the target build is held.'),
   strata: StrataStatus,
+  expectedFailures: ExpectedFailures.nullable().describe(
+    'While the plan waits for approval; null before and after, and where no ended rollout shows anything.',
+  ),
   waves: listOf(WaveStatus),
   waitsFor: WaitsFor.nullable(),
   blockers: listOf(ShownBlocker).describe('Why nothing more starts now; empty when an upgrade can start.'),

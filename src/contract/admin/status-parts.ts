@@ -53,6 +53,27 @@ export const FailureClassName = z.enum(upgradeFailureClasses).meta({
     'The kind of failure. `permanent`: retries would not have helped. `retry`: all attempts failed.',
 });
 
+export const ExpectedFailures = namedObject(
+  'ExpectedFailures',
+  'How many collectors of a plan are expected to fail, from what builds did in ended rollouts.',
+  {
+    tried: Count.describe('The upgrades of ended rollouts behind these figures.'),
+    failures: z.number(),
+    waves: rowsOf({
+      name: z.string(),
+      failures: z.number(),
+      allowed: Count.describe('More failures hold the wave.'),
+    }),
+    riskiest: rowsOf({
+      label: z.string(),
+      tried: Count,
+      failed: Count,
+      isTriedFirst: z.boolean().describe('The first wave has a member of it.'),
+    }).describe('Strata of the plan in which most failed before, at most 3.'),
+  },
+);
+export type ExpectedFailures = z.infer<typeof ExpectedFailures>;
+
 export const BuildHold = namedObject('BuildHold', 'A build that no policy may install.', {
   build: z.string(),
   by: z.string(),

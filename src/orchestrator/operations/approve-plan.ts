@@ -9,6 +9,7 @@ import { freezeInSteps } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
+import type { BuildHistory } from '../ports/build-history.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
@@ -20,6 +21,7 @@ import { judgeInventory } from '../watch/judge-inventory.ts';
 export interface ApprovePlanParts extends ChangeRolloutParts {
   readonly fleet: FleetService;
   readonly claims: PolicyClaims;
+  readonly buildHistory: Pick<BuildHistory, 'read'>;
 }
 
 // In a large fleet, collectors always come and go. A plan that was just made again, and shown with its drift, is approved

@@ -10,6 +10,7 @@ import { chooseTarget, type TargetChoice } from '../../rollout/planning/target.t
 import { attemptsOf } from '../../rollout/status/attempt-status.ts';
 import { explainUnreadable, explainUpgrade, explainWithdrawnByHold } from '../../rollout/status/explain.ts';
 import { explainUnplanned, unplanned } from '../../rollout/status/explain-unplanned.ts';
+import type { BuildHistory } from '../ports/build-history.ts';
 import type { Build, FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { ScanForecast } from '../ports/scan-book.ts';
@@ -36,6 +37,7 @@ export interface ExplainParts extends FindPlannedParts, AskForCollectorParts, Vi
   readonly rollouts: () => readonly Policy[];
   readonly forecast: ScanForecast;
   readonly sharedAttributes: SharedAttributes;
+  readonly buildHistory: Pick<BuildHistory, 'read'>;
 }
 
 /** Why a collector is not upgraded now, and when it will be: for each policy, from its running rollout or its next plan. */

@@ -1,16 +1,15 @@
 import type { ApiBudgetStatus, RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { refusalText } from '../../rollout/messages/refusal-texts.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { summarizeBuilds } from '../../rollout/report/build-history.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import { findOrphans } from '../configs/find-orphans.ts';
-import { buildRecordsMax } from '../ports/build-history.ts';
 import { auditKeptMax } from '../ports/fleet-register.ts';
 import { eventsReadMax } from '../ports/rollout-store.ts';
 import { loadCauses } from '../records/load-causes.ts';
 import { loadRolloutSummary, withSharedAttribute } from '../records/read-records.ts';
 import { writeReports } from '../report/write-reports.ts';
+import { readBuildTrials } from '../scan/read-plan.ts';
 import { makeApplyVerb } from './apply-verb.ts';
 import { auditVerb } from './audit-verbs.ts';
 import { holdSubjects, listHolds, releaseSubjects } from './change-holds.ts';
@@ -37,7 +36,8 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     const sharedAttribute =
       weighed.sharedAttribute ?? (await parts.sharedAttributes.ofCauses(store, known, causes));
     const shown = sharedAttribute === undefined ? weighed : { ...weighed, sharedAttribute };
-    const status = describeRollout(shown, now, api, causes);
+    const history = view.rollout.state === 'awaitingApproval' ? await readBuildTrials(parts) : [];
+    const status = describeRollout(shown, now, api, causes, history);
     return { ...status, ...ofAccount };
   };
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
@@ -97,7 +97,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       return all.filter(makeAuditMatcher(filter, all)).slice(0, limit);
     },
     listBuildHistory: async () => {
-      const outcomes = summarizeBuilds(await parts.buildHistory.read(buildRecordsMax));
+      const outcomes = await readBuildTrials(parts);
       return outcomes.map((each) => ({ ...each, ...ofAccount }));
     },
     explain: (collector) => explainCollector(parts, collector),

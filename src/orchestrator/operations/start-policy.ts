@@ -12,8 +12,9 @@ import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
 import { besideText, type ScanResult, scanText } from '../../rollout/messages/scans.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
+import { expectFailures } from '../../rollout/planning/expected-failures.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
-import { failedBefore } from '../scan/read-plan.ts';
+import { failedBefore, readBuildTrials } from '../scan/read-plan.ts';
 import { previewRollout, type ScanParts, startRollout } from '../scan/scan.ts';
 
 export interface StartRequest extends VerbBody {
@@ -51,7 +52,12 @@ export function makeStartPolicy(parts: StartPolicyParts): {
       if (found.kind !== 'ready') return notStarted(parts, found);
       const earlier = await findEarlier(parts, policy.name, found.plan.targetBuild);
       const failed = await countFailedBefore(parts, policy.name, found.plan);
-      const preview = { ...previewOf(policy, found.plan, clock.now()), earlier, failedBefore: failed };
+      const expected = expectFailures(found.plan.groups, policy, {
+        targetBuild: found.plan.targetBuild,
+        history: await readBuildTrials(parts),
+      });
+      const more = { earlier, failedBefore: failed, expectedFailures: expected };
+      const preview = { ...previewOf(policy, found.plan, clock.now()), ...more };
       return { kind: 'planned', preview };
     },
     start: async ({ policy: name, ...request }) => {
@@ -102,7 +108,11 @@ async function countFailedBefore(
   return waves.flatMap(({ members }) => members).filter(({ collector }) => failed.has(collector.id)).length;
 }
 
-function previewOf(policy: Policy, plan: Plan, now: EpochMs): Omit<StartPreview, 'earlier' | 'failedBefore'> {
+function previewOf(
+  policy: Policy,
+  plan: Plan,
+  now: EpochMs,
+): Omit<StartPreview, 'earlier' | 'failedBefore' | 'expectedFailures'> {
   const waves = plan.waves.map(({ name, members }) => ({ name, size: members.length }));
   return {
     policy: policy.name,

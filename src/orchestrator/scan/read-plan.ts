@@ -1,5 +1,6 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
+import type { BuildOutcome } from '../../contract/admin/builds.ts';
 import type { StillRunning } from '../../rollout/messages/scans.ts';
 import { membersOfGroups } from '../../rollout/model/attributes.ts';
 import type { FleetCollector, FleetSnapshot } from '../../rollout/model/collector.ts';
@@ -10,6 +11,8 @@ import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { isEnd, isFailed, isRunning } from '../../rollout/model/upgrade.ts';
 import { type Plan, type PlanOptions, planInSteps, selectInSteps } from '../../rollout/planning/plan.ts';
 import { type BuildAges, chooseTarget } from '../../rollout/planning/target.ts';
+import { summarizeBuilds } from '../../rollout/report/build-history.ts';
+import { type BuildHistory, buildRecordsMax } from '../ports/build-history.ts';
 import type { FleetRegister, Holds } from '../ports/fleet-register.ts';
 import type { Answer, FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
@@ -79,7 +82,11 @@ function findStillRunning({ leftOut }: Plan, { unfinished }: PlanRecall): StillR
 
 /** The inputs from store and register for a plan of this policy. */
 export function makePlanMemory(
-  parts: ClaimsParts & { readonly register: FleetRegister; readonly clock: Clock },
+  parts: ClaimsParts & {
+    readonly register: FleetRegister;
+    readonly clock: Clock;
+    readonly buildHistory: Pick<BuildHistory, 'read'>;
+  },
   next: {
     readonly policy: Pick<Policy, 'name' | 'select' | 'target'>;
     /** Earlier rollouts whose failures the next plan leaves out. */
@@ -109,9 +116,19 @@ export function makePlanMemory(
         failedBefore: await failedBefore(parts.store, next.history, targetBuild),
         claimed,
         unfinished,
+        history: await readBuildTrials(parts),
       };
     },
   };
+}
+
+/** What builds did in all ended rollouts that are known. */
+export async function readBuildTrials({
+  buildHistory,
+}: {
+  readonly buildHistory: Pick<BuildHistory, 'read'>;
+}): Promise<readonly BuildOutcome[]> {
+  return summarizeBuilds(await buildHistory.read(buildRecordsMax));
 }
 
 /** Collectors that an operator holds, by their ids or by what they share (P5). */

@@ -9,6 +9,7 @@ import type { Rollout } from '../../rollout/model/rollout.ts';
 import { freezeInSteps } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { isStopped } from '../../rollout/status/explain-unplanned.ts';
+import type { BuildHistory } from '../ports/build-history.ts';
 import type { FleetMemory, ScanBook, ScanEntry, ScanForecast, ScanOutcome } from '../ports/scan-book.ts';
 import type { PolicyClaims } from '../records/policy-claims.ts';
 import { nextRolloutId } from '../records/read-records.ts';
@@ -23,6 +24,7 @@ export interface ScanParts extends CheckActiveParts {
   readonly forecast: ScanForecast;
   readonly claims: PolicyClaims;
   readonly memory: StoreMemory;
+  readonly buildHistory: Pick<BuildHistory, 'read'>;
   /** Compares this host's clock with Redis's. @returns whether they agree */
   readonly compareClocks: () => Promise<boolean>;
 }

@@ -2,7 +2,7 @@ import { someNames } from '../../base/names.ts';
 import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import type { StartPreview } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import type { ShownLeftOut } from '../../contract/admin/status-parts.ts';
+import type { ExpectedFailures, ShownLeftOut } from '../../contract/admin/status-parts.ts';
 import type { PlanDrift } from '../model/rollout.ts';
 import { counted, sentence, stateText } from './sentences.ts';
 
@@ -26,9 +26,15 @@ export function leftOutTexts(leftOut: readonly ShownLeftOut[]): readonly string[
 }
 
 /** What an operator checks before the approval of a plan, beside its size: the builds it replaces, and whom it leaves out. */
-export function planFacts({ fromBuilds, leftOut }: RolloutStatus): readonly string[] {
+export function planFacts({
+  fromBuilds,
+  leftOut,
+  planned,
+  expectedFailures,
+}: RolloutStatus): readonly string[] {
   const from = fromBuilds.length === 0 ? [] : [`The collectors run ${fromBuilds.join(', ')} now.`];
-  return [...from, ...leftOutTexts(leftOut.filter(({ kind }) => kind !== 'failedBefore'))];
+  const expected = expectedFailures === null ? [] : expectedTexts(expectedFailures, planned);
+  return [...from, ...expected, ...leftOutTexts(leftOut.filter(({ kind }) => kind !== 'failedBefore'))];
 }
 
 // More would hide what the plan does.
@@ -39,7 +45,7 @@ const givenUpMax = 3;
  * @param past other rollouts, newest first
  */
 export function planWarnings(
-  { id, targetBuild, leftOut }: RolloutStatus,
+  { id, targetBuild, leftOut, expectedFailures }: RolloutStatus,
   past: readonly RolloutStatus[],
 ): readonly string[] {
   const givenUp = past.filter(
@@ -51,6 +57,7 @@ export function planWarnings(
   );
   return [
     ...leftOutTexts(leftOut.filter(({ kind }) => kind === 'failedBefore')),
+    ...(expectedFailures === null ? [] : expectedWarnings(expectedFailures)),
     ...givenUp.slice(0, givenUpMax).map((each) => `${earlierText({ ...each, rollout: each.id })}.`),
   ];
 }
@@ -68,6 +75,46 @@ export function earlierText({
 /** Which planned collectors a start upgrades again: `3 of 12 collectors failed before on this build, and are retried`. */
 export function retriedText({ failedBefore, planned }: StartPreview): string {
   return `${showCount(failedBefore)} of ${counted(planned, 'collector')} failed before on this build, and ${singularOrPlural(failedBefore, 'is', 'are')} retried`;
+}
+
+/**
+ * How many are expected to fail, and which strata that failed before are tried first:
+ * `About 14 of 1,023 collectors are expected to fail, by 4,210 upgrades of ended rollouts.`
+ */
+export function expectedTexts(expected: ExpectedFailures, planned: number): readonly string[] {
+  const { failures, tried } = expected;
+  const whom = `${aboutCount(failures)} of ${counted(planned, 'collector')}`;
+  const are = singularOrPlural(Math.round(failures), 'is', 'are');
+  return [
+    sentence(`${whom} ${are} expected to fail, by ${counted(tried, 'upgrade')} of ended rollouts`),
+    ...triesTexts(expected, true),
+  ];
+}
+
+/** Waves that would be held, and strata that failed before and that the first wave leaves out. */
+export function expectedWarnings(expected: ExpectedFailures): readonly string[] {
+  return [
+    ...expected.waves
+      .filter(({ failures, allowed }) => Math.round(failures) > allowed)
+      .map(({ name, failures, allowed }) => {
+        const count = `${aboutCount(failures)} ${singularOrPlural(Math.round(failures), 'failure', 'failures')}`;
+        return sentence(`wave ${name} is expected to be held: ${count}, ${showCount(allowed)} allowed`);
+      }),
+    ...triesTexts(expected, false),
+  ];
+}
+
+function triesTexts({ waves, riskiest }: ExpectedFailures, areTried: boolean): readonly string[] {
+  const tries = `wave ${waves[0]?.name ?? ''} ${areTried ? 'tries' : 'does not try'}`;
+  return riskiest
+    .filter(({ isTriedFirst }) => isTriedFirst === areTried)
+    .map(({ label, tried, failed }) =>
+      sentence(`${tries} ${label}, where ${showCount(failed)} of ${showCount(tried)} failed before`),
+    );
+}
+
+function aboutCount(count: number): string {
+  return Math.round(count) === 0 ? 'fewer than 1' : `about ${showCount(Math.round(count))}`;
 }
 
 /** How a plan has changed since it was shown: `2 joined (web-1, web-2), 1 left (db-3)`. */

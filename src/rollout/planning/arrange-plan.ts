@@ -27,13 +27,15 @@ export interface ArrangedPlan {
 /**
  * Assigns each collector its wave, its position and its groups. The result does not depend on the order of the input.
  * @param seed the rollout's id
+ * @param riskOf the risk of a stratum: the first waves try the riskiest first where they have no seat for each
  */
 export function* arrangePlan(
   collectors: readonly FleetCollector[],
   policy: Policy,
   seed: string,
+  riskOf?: (label: string) => number,
 ): Steps<ArrangedPlan> {
-  const grouping = yield* groupCollectors(collectors, policy, seed);
+  const grouping = yield* groupCollectors(collectors, policy, seed, riskOf);
   const seated = yield* takeSeats(grouping, policy.waves);
   const sizes = grouping.strata.map(() => policy.waves.map(() => 0));
   const laneIndex = makeLaneIndex(needsCollectorZone(policy));

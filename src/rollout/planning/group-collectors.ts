@@ -18,20 +18,27 @@ export interface GroupedCollector {
 export interface Grouping {
   /** By rank. */
   readonly collectors: readonly GroupedCollector[];
-  /** Labels, the largest stratum first. */
+  /** Labels, the riskiest stratum first, then the largest. */
   readonly strata: readonly string[];
   readonly domains: readonly CapDomain[];
 }
 
-/** Sorts collectors into strata and cap domains. The result does not depend on the order of the input. */
+/**
+ * Sorts collectors into strata and cap domains. The result does not depend on the order of the input.
+ * @param riskOf orders strata; absent: nothing is known of them
+ */
 export function* groupCollectors(
   collectors: readonly FleetCollector[],
   policy: Pick<Policy, 'spreadBy' | 'maxInFlightPer'>,
   seed: string,
+  riskOf: (label: string) => number = () => 0,
 ): Steps<Grouping> {
   const ranked = yield* inHashOrder(collectors, seed);
   const labels = yield* mapInSteps(ranked, (collector) => stratumLabel(collector, policy.spreadBy));
-  const strata = [...(yield* countLabels(labels))].sort(bySizeThenLabel).map(([label]) => label);
+  const strata = [...(yield* countLabels(labels))]
+    .map((counted) => ({ counted, label: counted[0], risk: riskOf(counted[0]) }))
+    .sort((a, b) => b.risk - a.risk || bySizeThenLabel(a.counted, b.counted))
+    .map(({ label }) => label);
   const stratumOf = new Map(strata.map((label, index) => [label, index]));
   const { domains, domainsOf } = yield* makeDomains(ranked, policy.maxInFlightPer);
   return {

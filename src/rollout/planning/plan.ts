@@ -7,6 +7,7 @@ import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
 import { arrangePlan, type PlannedWave } from './arrange-plan.ts';
 import { compileSelection } from './selector.ts';
+import { type BuildTrials, makeStratumRisk } from './stratum-risk.ts';
 
 /** The waves with their members, and each collector that is left out, with the reason (P5). */
 export interface Plan {
@@ -23,7 +24,7 @@ export interface LeftOut {
   readonly kind: PlanExclusion;
 }
 
-/** Ids of collectors with a special state that neither policy nor inventory shows. */
+/** What neither policy nor inventory shows: ids of collectors with a special state, and what builds did. */
 export interface PlanOptions {
   /** Failed earlier on this build. */
   readonly failedBefore?: ReadonlySet<number>;
@@ -33,6 +34,8 @@ export interface PlanOptions {
   readonly claimed?: ReadonlySet<number>;
   /** If set, only these are planned. */
   readonly only?: ReadonlySet<number>;
+  /** What builds did in ended rollouts. */
+  readonly history?: readonly BuildTrials[];
 }
 
 /**
@@ -54,7 +57,8 @@ export function* planInSteps(
     if (kind === undefined) chosen.push(collector);
     else leftOut.push({ collector, kind });
   });
-  const { waves, groups } = yield* arrangePlan(chosen, policy, seed);
+  const { riskOf } = makeStratumRisk(options.history ?? [], targetBuild);
+  const { waves, groups } = yield* arrangePlan(chosen, policy, seed, riskOf);
   return { targetBuild, waves, leftOut, groups, hash: hashOf(targetBuild, waves) };
 }
 

@@ -5,9 +5,8 @@ import type { BuildOutcome } from '../../contract/admin/builds.ts';
 import { buildOutcomeText } from '../messages/sentences.ts';
 import { type BuildFigures, type BuildRecord, failedIn } from './build-record.ts';
 
-// One failure of two is no finding.
-const worstTriedMin = 3;
-const worstMax = 5;
+// More do not fit an answer that lists many builds.
+const strataMax = 200;
 
 /** Sums the records of rollouts into one row for each build, the newest build first. */
 export function summarizeBuilds(records: readonly BuildRecord[]): readonly BuildOutcome[] {
@@ -25,7 +24,7 @@ function outcomeOf(build: string, records: readonly BuildRecord[]): BuildOutcome
     rollouts: records.length,
     lastEndedAt: Math.max(...records.map(({ endedAt }) => endedAt)),
     medianMs: weightedMedian(figures),
-    worst: worstOf(records),
+    strata: strataOf(records),
   };
   return { ...outcome, text: buildOutcomeText(outcome) };
 }
@@ -54,14 +53,15 @@ function weightedMedian(figures: readonly BuildFigures[]): DurationMs | null {
   return null;
 }
 
-function worstOf(records: readonly BuildRecord[]): BuildOutcome['worst'] {
+/** Those in which the largest share failed first, then those that were tried most. */
+function strataOf(records: readonly BuildRecord[]): BuildOutcome['strata'] {
   const strata = groupBy(
     records.flatMap((record) => record.strata),
     ({ label }) => label,
   );
   return [...strata]
     .map(([label, figures]) => ({ label, ...totalOf(figures) }))
-    .filter(({ tried, failed }) => tried >= worstTriedMin && failed > 0)
-    .sort((a, b) => b.failed / b.tried - a.failed / a.tried || b.failed - a.failed)
-    .slice(0, worstMax);
+    .filter(({ tried }) => tried > 0)
+    .sort((a, b) => b.failed / b.tried - a.failed / a.tried || b.failed - a.failed || b.tried - a.tried)
+    .slice(0, strataMax);
 }

@@ -21,6 +21,8 @@ import type { RolloutPlan, RolloutView } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import { coverage } from '../planning/coverage.ts';
+import { expectFailures } from '../planning/expected-failures.ts';
+import type { BuildTrials } from '../planning/stratum-risk.ts';
 import { type CauseUpgrades, groupCauses } from './causes.ts';
 import { etaOf, expectedWavesOf, waitsForOf } from './eta.ts';
 import { headlineOf } from './headline.ts';
@@ -30,12 +32,14 @@ import { windowOf } from './window.ts';
 /**
  * Makes the status of a rollout from its view and from the same decision that the daemon acts on (DESIGN §3).
  * @param upgrades the failed, retrying, deferred and withdrawn upgrades that were read
+ * @param history what builds did in ended rollouts; read for a plan that waits for approval
  */
 export function describeRollout(
   rolloutView: RolloutView,
   now: EpochMs,
   api: ApiBudgetStatus,
   upgrades: CauseUpgrades = {},
+  history: readonly BuildTrials[] = [],
 ): RolloutStatus {
   const view = assess(rolloutView);
   const { rollout } = view;
@@ -85,6 +89,10 @@ export function describeRollout(
     window: windowOf(calendarOf(rollout), now),
     buildHold: view.buildHold,
     strata: { total, held: heldOf(view), uncovered },
+    expectedFailures:
+      state === 'awaitingApproval'
+        ? expectFailures(view.groups, rollout.policy, { history, targetBuild: plan.targetBuild })
+        : null,
     blockers: decideAssessed(view, now).blockers.map(showBlocker),
   };
   return { ...status, verbs: legalVerbs(view, status) };

@@ -46,6 +46,7 @@ const preview: StartPreview = {
   waves: [],
   leftOut: [],
   failedBefore: 0,
+  expectedFailures: null,
   earlier: null,
   window: { isOpen: true, until: null, reason: '' },
 };

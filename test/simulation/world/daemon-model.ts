@@ -4,6 +4,7 @@ import { findOrphans } from '../../../src/orchestrator/configs/find-orphans.ts';
 import { followConfigs } from '../../../src/orchestrator/configs/follow-configs.ts';
 import { isWaitedFor } from '../../../src/orchestrator/lead/lead.ts';
 import { reconcile } from '../../../src/orchestrator/lead/reconcile.ts';
+import { makeRecordBuilds } from '../../../src/orchestrator/lead/record-builds.ts';
 import { makeOperations } from '../../../src/orchestrator/operations/make-operations.ts';
 import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
 import { makeReload, type ReloadResult } from '../../../src/orchestrator/operations/reload-config.ts';
@@ -262,9 +263,15 @@ export function makeDaemonModel(
     ...partsOf('operator'),
     installation: undefined,
     accountName: undefined,
-    buildHistory: { read: async () => [] },
+    buildHistory: night.buildHistory,
   });
-  const scanParts = { ...partsOf('scan'), memory: night.memory, ...clockChecks };
+  const recordBuilds = makeRecordBuilds({ store: port, buildHistory: night.buildHistory, policies });
+  const scanParts = {
+    ...partsOf('scan'),
+    memory: night.memory,
+    buildHistory: night.buildHistory,
+    ...clockChecks,
+  };
 
   /** @returns when to look again at the latest */
   const reconcileAll = async (fence: number, overdue: number): Promise<number> => {
@@ -330,6 +337,7 @@ export function makeDaemonModel(
       const policy = current.find((each) => each.name === name || slotOf(each.name) === name);
       if (policy === undefined || !mayWork(night, process)) return undefined;
       try {
+        await recordBuilds(never);
         return await scan(scanParts, policy, origin);
       } catch (error) {
         failed('scan', error);

@@ -20,6 +20,7 @@ const preview: StartPreview = {
     at: Date.UTC(2026, 2, 2),
   },
   failedBefore: 0,
+  expectedFailures: null,
   leftOut: [{ kind: 'excluded', reason: 'runs on a Mac', count: 3 }],
   window: { isOpen: true, until: null, reason: '' },
 };

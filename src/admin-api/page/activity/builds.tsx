@@ -1,6 +1,7 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
 import type { BuildOutcome } from '../../../contract/admin/builds.ts';
 import { failedShareText, noBuildHistory, worstStratumText } from '../../../rollout/messages/sentences.ts';
+import { worstStrata } from '../../../rollout/planning/stratum-risk.ts';
 import { AccountName, isOfChosenAccount } from '../parts/account.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { useReading } from '../parts/reading.ts';
@@ -50,7 +51,7 @@ export function Builds() {
 }
 
 function Row(outcome: BuildOutcome) {
-  const { build, tried, failed, rollouts, lastEndedAt, worst } = outcome;
+  const { build, tried, failed, rollouts, lastEndedAt, strata } = outcome;
   return (
     <tr>
       <td class="name">
@@ -66,7 +67,7 @@ function Row(outcome: BuildOutcome) {
         <Time at={lastEndedAt} />
       </td>
       <td>
-        {worst.map((stratum) => (
+        {worstStrata(strata).map((stratum) => (
           <div key={stratum.label}>
             <bdi>{worstStratumText(stratum)}</bdi>
           </div>

@@ -3,7 +3,14 @@ import type { ComponentChildren } from 'preact';
 import { singularOrPlural } from '../../../base/singular-or-plural.ts';
 import type { ReloadChanges } from '../../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/config-texts.ts';
-import { earlierText, leftOutTexts, planText, retriedText } from '../../../rollout/messages/plans.ts';
+import {
+  earlierText,
+  expectedTexts,
+  expectedWarnings,
+  leftOutTexts,
+  planText,
+  retriedText,
+} from '../../../rollout/messages/plans.ts';
 import { besideText } from '../../../rollout/messages/scans.ts';
 import { counted, sentence } from '../../../rollout/messages/sentences.ts';
 import { AccountName, isOfChosenAccount } from '../parts/account.tsx';
@@ -142,7 +149,7 @@ function askStart(policy: string): void {
 }
 
 function planLines(preview: AnswerOf<'previewStart'>): ReadonlyArray<ComponentChildren> {
-  const { leftOut, earlier, failedBefore, window, approval } = preview;
+  const { leftOut, earlier, failedBefore, planned, expectedFailures, window, approval } = preview;
   return [
     sentence(planText(preview)),
     earlier === null ? null : (
@@ -151,6 +158,12 @@ function planLines(preview: AnswerOf<'previewStart'>): ReadonlyArray<ComponentCh
       </b>
     ),
     failedBefore === 0 ? null : <b>{sentence(retriedText(preview))}</b>,
+    ...(expectedFailures === null
+      ? []
+      : [
+          ...expectedWarnings(expectedFailures).map((words) => <b key={words}>{words}</b>),
+          ...expectedTexts(expectedFailures, planned),
+        ]),
     ...leftOutTexts(leftOut),
     window.isOpen ? null : `Nothing starts before the window opens: ${window.reason}.`,
     approval ? 'The plan then waits for your approval.' : 'Upgrades start immediately.',

@@ -220,6 +220,7 @@ describe('the rollout that a start would begin', () => {
       { kind: 'notAlive', reason: 'not alive', count: 63 },
     ],
     failedBefore: 0,
+    expectedFailures: null,
     earlier: null,
     approval: true,
     window: { isOpen: true, until: null, reason: '' },
@@ -247,6 +248,21 @@ describe('the rollout that a start would begin', () => {
   it('says how many collectors failed before on this build', () => {
     const [, line] = renderPreview({ ...preview, failedBefore: 3 }, startedAt).split('\n');
     expect(line).toBe('retried   3 of 854 collectors failed before on this build, and are retried');
+  });
+
+  it('says how many failures are expected, and where they are too many', () => {
+    const canary = { name: 'canary', failures: 3, allowed: 2 };
+    const riskiest = [{ label: 'Windows', tried: 28, failed: 12, isTriedFirst: false }];
+    const expectedFailures = { tried: 4_210, failures: 14, waves: [canary], riskiest };
+    expect(
+      renderPreview({ ...preview, expectedFailures }, startedAt)
+        .split('\n')
+        .slice(1, 4),
+    ).toEqual([
+      'expected  About 14 of 854 collectors are expected to fail, by 4,210 upgrades of ended rollouts.',
+      'expected  Wave canary is expected to be held: about 3 failures, 2 allowed.',
+      'expected  Wave canary does not try Windows, where 12 of 28 failed before.',
+    ]);
   });
 
   it('has one line for each fact without a terminal', () => {

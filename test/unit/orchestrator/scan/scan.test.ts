@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { listPolicies } from '../../../../src/orchestrator/operations/list-policies.ts';
+import { makeOperations } from '../../../../src/orchestrator/operations/make-operations.ts';
 import { scan } from '../../../../src/orchestrator/scan/scan.ts';
 import { aFleetService } from '../../../support/builders/service-builders.ts';
-import { aFleet, aPolicy, aRollout, startedAt, targetBuild } from '../../../support/builders.ts';
+import {
+  aBuildRecord,
+  aFleet,
+  aPolicy,
+  aRollout,
+  aWaveRule,
+  startedAt,
+  targetBuild,
+} from '../../../support/builders.ts';
 import { aHouse, failing, offering, serving } from '../../../support/house.ts';
 
 const minute = 60_000;
@@ -39,6 +48,29 @@ describe('a scan', () => {
     };
     expect(await scan()).toMatchObject({ kind: 'started', planned: 2 });
     expect(read).toEqual([1, 2]);
+  });
+
+  it('puts the strata that failed in ended rollouts into the canary, and says before the approval', async () => {
+    const systems = (id: number) => ({
+      osName: ['Linux', 'Linux', 'Linux', 'AIX', 'AIX', 'Solaris'][id % 6] ?? '',
+    });
+    const policy = aPolicy({
+      approval: true,
+      spreadBy: ['osName'],
+      waves: [aWaveRule({ name: 'canary', size: { kind: 'count', count: 1 } }), aWaveRule()],
+    });
+    const stratum = { label: 'Solaris', tried: 4, failed: { retry: 3 }, returned: 1, medianMs: null };
+    const record = aBuildRecord({ strata: [stratum, { ...stratum, label: 'Linux', failed: {} }] });
+    const house = await aHouse({ rollout: null, fleet: serving(() => aFleet(60, systems)) });
+    const parts = { ...house.parts, buildHistory: { read: async () => [record] }, forecast: () => [] };
+    await scan(parts, policy, 'schedule');
+    const { expectedFailures } = (await makeOperations(parts).listRollouts())[0] ?? {};
+    expect(expectedFailures).toMatchObject({
+      tried: 8,
+      riskiest: [{ label: 'Solaris', isTriedFirst: true }],
+    });
+    const [first] = await house.store.listUpgrades((await house.now()).id, { offset: 0, limit: 1 });
+    expect(first?.identity).toMatchObject({ wave: 0, collectorId: expect.toSatisfy((id) => id % 6 === 5) });
   });
 
   it('leaves out the collectors of a held group, also after the rollout in which it was held (P4, P5)', async () => {

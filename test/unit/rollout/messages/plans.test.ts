@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { planWarnings } from '../../../../src/rollout/messages/plans.ts';
+import { describe, expect, it } from 'vitest';
+import { expectedTexts, planFacts, planWarnings } from '../../../../src/rollout/messages/plans.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
 
 it('warns of a plan to whose build other upgrades were given up', () => {
@@ -14,4 +14,38 @@ it('warns of a plan to whose build other upgrades were given up', () => {
   expect(planWarnings(plan, past)).toEqual([
     'web-20260302-1 to this build is rolling back: by root: it leaks.',
   ]);
+});
+
+describe('the failures that a plan expects', () => {
+  const expected = {
+    tried: 4_210,
+    failures: 13.6,
+    waves: [
+      { name: 'canary', failures: 3.4, allowed: 2 },
+      { name: 'rest', failures: 10.2, allowed: 50 },
+    ],
+    riskiest: [
+      { label: 'Windows Server 2016', tried: 28, failed: 12, isTriedFirst: true },
+      { label: 'Debian 9', tried: 4, failed: 1, isTriedFirst: false },
+    ],
+  };
+
+  it('are facts before an approval, and warnings where a wave would be held or a stratum failed before', () => {
+    const plan = aRolloutStatus({ planned: 1_023, expectedFailures: expected, leftOut: [], fromBuilds: [] });
+    expect(planFacts(plan)).toEqual([
+      'About 14 of 1,023 collectors are expected to fail, by 4,210 upgrades of ended rollouts.',
+      'Wave canary tries Windows Server 2016, where 12 of 28 failed before.',
+    ]);
+    expect(planWarnings(plan, [])).toEqual([
+      'Wave canary is expected to be held: about 3 failures, 2 allowed.',
+      'Wave canary does not try Debian 9, where 1 of 4 failed before.',
+    ]);
+  });
+
+  it('may be fewer than one', () => {
+    const few = { ...expected, tried: 1, failures: 0.2 };
+    expect(expectedTexts(few, 1)[0]).toBe(
+      'Fewer than 1 of 1 collector is expected to fail, by 1 upgrade of ended rollouts.',
+    );
+  });
 });

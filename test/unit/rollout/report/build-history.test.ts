@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failedShareText } from '../../../../src/rollout/messages/sentences.ts';
+import { worstStrata } from '../../../../src/rollout/planning/stratum-risk.ts';
 import { summarizeBuilds } from '../../../../src/rollout/report/build-history.ts';
 import type { StratumRecord } from '../../../../src/rollout/report/build-record.ts';
 import { aBuildRecord, startedAt } from '../../../support/builders.ts';
@@ -32,7 +33,7 @@ describe('the history of builds', () => {
     expect(summarizeBuilds(records)).toEqual([
       {
         ...{ build, tried: 4_210, failed: 16, rollouts: 2, lastEndedAt: startedAt + 5, medianMs: 60_000 },
-        worst: [
+        strata: [
           { label: 'Windows Server 2016', tried: 28, failed: 12 },
           { label: 'Linux', tried: 4_000, failed: 2 },
         ],
@@ -56,12 +57,19 @@ describe('the history of builds', () => {
       ...[1, 2, 3, 4, 5].map((failed) => aStratum(`s${failed}`, 10, failed)),
     ];
     const [outcome] = summarizeBuilds([aBuildRecord({ strata })]);
-    expect(outcome?.worst.map(({ label }) => label)).toEqual(['all', 's5', 's4', 's3', 's2']);
+    expect(worstStrata(outcome?.strata ?? []).map(({ label }) => label)).toEqual([
+      'all',
+      's5',
+      's4',
+      's3',
+      's2',
+    ]);
   });
 
   it('has no duration and no worst stratum where nothing tells', () => {
     const [failed] = summarizeBuilds([aBuildRecord({ strata: [aStratum('a', 2, 2, null)] })]);
-    expect(failed).toMatchObject({ medianMs: null, worst: [] });
+    expect(failed?.medianMs).toBeNull();
+    expect(worstStrata(failed?.strata ?? [])).toEqual([]);
     const [well] = summarizeBuilds([aBuildRecord({ strata: [aStratum('a', 9, 0)] })]);
     expect(well?.text).toBe('19.536-4: 9 tried in 1 rollout, none failed');
   });
