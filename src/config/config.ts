@@ -42,6 +42,8 @@ interface CommonConfig {
   readonly report?: ReportConfig | undefined;
   /** A label on every metric, and in every message; undefined: none. */
   readonly installation?: string | undefined;
+  /** A build that is held in one account is held in all of them. */
+  readonly learnsFromAccounts: boolean;
   /** How long an ended rollout is kept. */
   readonly historyMs: DurationMs;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };

@@ -4,6 +4,7 @@ import type { AccountConfig, Config } from '../config/config.ts';
 import type { Logger } from '../observability/logger.ts';
 import { makeEventSink } from '../observability/make-event-sink.ts';
 import { type MetricsParts, makeMetrics } from '../observability/metrics.ts';
+import { learnBuildHolds } from '../orchestrator/records/learn-build-holds.ts';
 import { makeReadApiBudgetStatus } from '../redis/api-budget/read-status.ts';
 import { makeClockWatch } from '../redis/connection/clock-watch.ts';
 import type { RedisConnection } from '../redis/connection/connection.ts';
@@ -44,6 +45,8 @@ export interface DaemonContextParts extends Omit<DaemonParts, 'config'> {
   readonly isFirst: boolean;
   /** Names of all accounts of the config. */
   readonly accounts: readonly (string | undefined)[];
+  /** The other accounts, with the prefixes of their keys in Redis. */
+  readonly otherAccounts: ReadonlyArray<{ readonly account: string; readonly keyPrefix: string }>;
   /** Called when a reload changes who may use the daemon's API. */
   readonly followAccess: (access: AccessConfig) => void;
 }
@@ -101,9 +104,17 @@ export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbac
     const { historyMs } = config;
     const version = parts.recordVersion ?? recordVersion;
     const kept = { commands, keyPrefix, broken };
+    const registerOf = (prefix: string) => makeRedisFleetRegister({ ...kept, keyPrefix: prefix, historyMs });
+    const ownRegister = registerOf(keyPrefix);
+    const others = config.learnsFromAccounts ? parts.otherAccounts : [];
     return {
+      /** Without what other accounts hold. */
+      ownRegister,
       store: makeRedisRolloutStore({ ...kept, historyMs, version, policies: rollouts }),
-      register: makeRedisFleetRegister({ ...kept, historyMs }),
+      register: learnBuildHolds(
+        ownRegister,
+        others.map(({ account, keyPrefix: prefix }) => ({ account, register: registerOf(prefix) })),
+      ),
       buildHistory: makeRedisBuildHistory(kept),
       scans: makeRedisScanBook({ ...kept, now: clock.now }),
       outbox: makeRedisOutbox(kept),

@@ -131,6 +131,11 @@ function makeAccountDaemons(
       isFirst: index === 0,
       followAccess,
       accounts: configs.map((each) => each.account),
+      otherAccounts: configs.flatMap((each) =>
+        each.account === undefined || each === config
+          ? []
+          : [{ account: each.account, keyPrefix: accountKeyPrefix(each, keyPrefix) }],
+      ),
       redis: { ...parts.redis, keyPrefix: accountKeyPrefix(config, keyPrefix) },
       logger:
         account === undefined

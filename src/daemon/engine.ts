@@ -93,6 +93,8 @@ export function makeEngine(context: DaemonContext) {
     policies,
     memory: makeStoreMemory({
       ...ports,
+      // What other accounts hold is theirs to put back.
+      register: ports.ownRegister,
       instance: makeRedisStoreInstance({ commands, keyPrefix }),
       sink,
       clock,

@@ -12,10 +12,18 @@ const digits = 16;
  * so nobody who reads Redis can try out passwords and tokens (P12).
  */
 export function hashSettings(config: AccountConfig): readonly SettingHash[] {
-  const { service, http, notify, report, installation, historyMs } = config;
+  const { service, http, notify, report, installation, historyMs, learnsFromAccounts } = config;
   const { accessId: _id, accessKey, ...access } = service;
   const { host: _host, port: _port, ...people } = http;
-  const settings = { service: access, http: people, notify, report, installation, historyMs };
+  const settings = {
+    service: access,
+    http: people,
+    notify,
+    report,
+    installation,
+    historyMs,
+    learnsFromAccounts,
+  };
   return Object.entries(settings).map(([name, value]) => ({
     key: writtenKeys[name] ?? name,
     hash: keyedHashHex(accessKey.reveal(), `${name} ${revealedJson(value)}`, digits),

@@ -94,6 +94,7 @@ function changedKeys(running: AccountConfig, next: AccountConfig): readonly stri
 /** Names of keys in the file, where those of the loaded config differ. */
 export const writtenKeys: Readonly<Record<string, string>> = {
   historyMs: 'history',
+  learnsFromAccounts: 'learnFrom',
   'service.requestTimeoutMs': 'service.requestTimeout',
   'service.ca': 'service.caFile',
   'redis.ca': 'redis.caFile',

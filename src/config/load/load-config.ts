@@ -164,6 +164,7 @@ function assemble(file: ConfigFile, files: NamedFiles['byPath'], folder: string)
     notify: receiversOf(file.notify, files),
     ...(file.report && { report: { ...file.report, directory: resolve(folder, file.report.directory) } }),
     installation: file.installation,
+    learnsFromAccounts: file.learnFrom === 'accounts',
     historyMs: file.history,
     log: file.log,
     rollouts: placed.map(({ policy }) => withGateFiles(policy, folder)),

@@ -20,6 +20,12 @@ export const ConfigFile = z
   .strictObject({
     service: ServiceSchema.exactOptional(),
     accounts: AccountsSchema.exactOptional(),
+    learnFrom: z
+      .enum(['accounts'])
+      .exactOptional()
+      .describe(
+        '`accounts`: a build that is held in one account is held in all of them, until its release. Without it, each account finds out by its own canary.',
+      ),
     redis: RedisSchema.exactOptional(),
     http: HttpSchema.prefault({}),
     installation: shortName()

@@ -17,6 +17,7 @@ export function effectiveConfig(config: Config): object {
     redis,
     http,
     installation,
+    learnsFromAccounts,
     historyMs,
     log,
     notify,
@@ -31,6 +32,7 @@ export function effectiveConfig(config: Config): object {
   return escapeVariables({
     service: service && effectiveService(service),
     accounts: accounts && Object.fromEntries(accounts.map(effectiveAccount)),
+    learnFrom: learnsFromAccounts ? 'accounts' : undefined,
     redis: redis && effectiveRedis(redis),
     http: {
       ...listening,

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
+import { scanText } from '../../../src/rollout/messages/scans.ts';
 import { readConfig } from '../../support/config-fixtures.ts';
 import type { Trouble } from '../../support/network/troubled-way.ts';
 import {
@@ -21,13 +23,20 @@ const down: Trouble = { kind: 'answer', status: 503, headers: {}, body: '' };
 const [ofEu, ofUs] = [`${nightPolicy}-eu`, `${nightPolicy}-us`];
 
 /** Two services with a fleet each, and a daemon with one policy for both. */
-async function twoAccounts(test: RunningTest) {
+async function twoAccounts(test: RunningTest, learning?: { readonly inEu: ScenarioInput }) {
   const config = redis.config();
   const shares = { container: 0, ephemeral: 0, mac: 0 };
-  const night = (seed: string) =>
-    aNight(test, { redis: config, behave: () => pass, scenario: { fleet: { size: 12, seed, shares } } });
-  const [eu, us] = [await night('eu'), await night('us')];
-  const both = readConfig(JSON.stringify(twoAccountsConfig(eu, us)));
+  const night = (seed: string, scenario: ScenarioInput) =>
+    aNight(test, {
+      redis: config,
+      behave: () => pass,
+      scenario: { fleet: { size: 12, seed, shares }, ...scenario },
+    });
+  const [eu, us] = [await night('eu', learning?.inEu ?? {}), await night('us', {})];
+  const file = twoAccountsConfig(eu, us);
+  const waves = [{ name: 'canary', size: 1, soak: '0s' }, { name: 'rest' }];
+  const learns = { learnFrom: 'accounts', rollouts: [{ ...file.rollouts[0], waves }] };
+  const both = readConfig(JSON.stringify({ ...file, ...(learning && learns) }));
   const daemon = await startDaemon(both, { redis: config });
   test.onTestFinished(() => daemon.close());
   return { eu, us, daemon };
@@ -53,6 +62,20 @@ describe.concurrent('a daemon with two accounts', () => {
     const { text } = await daemon.get('/metrics');
     expect(text).toMatch(/^upwave_service_up\{account="eu"\} 0$/m);
     expect(text).toMatch(/^upwave_service_up\{account="us"\} 1$/m);
+  });
+
+  it('tries a build that is bad in one account in no other, where they learn, until its release', async (test) => {
+    const failures = [{ outcome: 'failed', message: 'permission denied' } as const];
+    const { us, daemon } = await twoAccounts(test, { inEu: { failures } });
+    const inEu = await scan(daemon, ofEu);
+    await until('the build to be held', async () => (await statusOf(daemon, inEu)).buildHold !== null);
+    const inUs = await daemon.daemon.scanNow(ofUs, 'schedule');
+    expect(scanText(inUs)).toMatch(new RegExp(`is held: in account eu: ${inEu}`));
+    expect(us.record().creates).toEqual([]);
+
+    const { build = '' } = (await statusOf(daemon, inEu)).buildHold ?? {};
+    await daemon.daemon.operations.release({ subject: build, by: 'ann', reason: '' });
+    expect((await untilEnded(daemon, await scan(daemon, ofUs))).state).toBe('succeeded');
   });
 
   it('names the account of each rollout and each policy', async (test) => {

@@ -57,11 +57,15 @@ describe('a config with several accounts', () => {
   });
 
   it('is printed so that it reads as the same', () => {
-    const config = readConfig(fileWith('[{ name: web, accounts: [eu, us] }]'));
+    const config = readConfig(`learnFrom: accounts\n${fileWith('[{ name: web, accounts: [eu, us] }]')}`);
     const printed = renderEffectiveConfig(config);
     expect(printed).not.toContain('eu-key');
     const again = readConfig(printed);
     expect(again.rollouts).toEqual(config.rollouts);
+    expect([
+      again.learnsFromAccounts,
+      readConfig(fileWith('[{ name: web, account: us }]', `accounts:\n${account('us')}`)).learnsFromAccounts,
+    ]).toEqual([true, false]);
     expect(accountConfigOf(again, 'web-us').account).toBe('us');
   });
 
@@ -81,6 +85,10 @@ describe('accounts and policies that do not fit', () => {
 
   it.each([
     ['accounts: cannot be used with service; keep one', `${service}${fileWith(both)}`],
+    [
+      'learnFrom: needs accounts; there is only',
+      `${service}learnFrom: accounts\nrollouts: [{ name: web }]\n`,
+    ],
     ['service: is missing; give service, or accounts for several', 'rollouts: [{ name: web }]\n'],
     ['accounts: is empty; give at least one', fileWith(both, 'accounts: {}')],
     ['there are no accounts, only service', `${service}rollouts: [{ name: web, account: eu }]\n`],

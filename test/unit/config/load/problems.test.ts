@@ -102,7 +102,7 @@ messageRules: [{ words: [], class: retry }] → 4:22: rollouts[0].messageRules[0
 
 const sectionCases = problemCases(`
 mailing: {}
-  → 3:1: mailing: unknown key "mailing", not known in this release; known here: service, accounts, redis, http, installation, log, history, notify, report, rollouts
+  → 3:1: mailing: unknown key "mailing", not known in this release; known here: service, accounts, learnFrom, redis, http, installation, log, history, notify, report, rollouts
 history: 23h → 3:10: history: must be at least 1d
 history: 400d → 3:10: history: must be at most 366d
 history: 90 → 3:10: history: must be a duration such as 30s, 15m or 12h
