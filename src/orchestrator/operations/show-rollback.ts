@@ -47,5 +47,7 @@ async function previewOf(parts: ApprovePlanParts, view: RolloutView): Promise<Sh
   const upgrades = await listUpgradesIn(store, rollout.id, upgradeStates.filter(mayHaveBuild));
   const context = { policy: rollout.policy.name, builds: builds.value };
   const parted = await divideUpgraded(parts, [...upgrades.values()], context);
-  return { kind: 'shown', preview: previewRollback(view, parted, clock.now()), left: parted.left };
+  const isMoved = view.groups.strata.some(({ attributes }) => attributes !== undefined);
+  const table = isMoved ? await store.loadAttributes(rollout.id) : undefined;
+  return { kind: 'shown', preview: previewRollback(view, parted, clock.now(), table), left: parted.left };
 }

@@ -3,10 +3,12 @@ import type { EpochMs } from '../../base/time.ts';
 import type { RollbackPreview, ShownRollback } from '../../contract/admin/verbs.ts';
 import { calendarOf } from '../calendar/calendar.ts';
 import { showLeftBehind } from '../messages/exclusions.ts';
+import type { AttributeTable } from '../model/attributes.ts';
 import { countLeft, type LeftBehind } from '../model/left-behind.ts';
 import { formatAmount, membersOf, type WaveRule } from '../model/policy.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import { isEnd, isFailed, isRunning, type Upgrade } from '../model/upgrade.ts';
+import { makeFormerStratum } from '../planning/former-stratum.ts';
 import { rollbackCanaryMax, rollbackPolicy } from '../planning/freeze-rollback.ts';
 import { countBuilds } from '../planning/new-rollout.ts';
 import { windowOf } from './window.ts';
@@ -16,14 +18,17 @@ type PreviewedWave = RollbackPreview['waves'][number];
 /**
  * Previews the rollback of a rollout.
  * @param parted the upgrades to roll back, and the collectors that cannot be rolled back
+ * @param table the attributes of the plan; needed where collectors were moved to a held group
  */
 export function previewRollback(
   view: RolloutView,
   parted: { readonly toRollBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] },
   now: EpochMs,
+  table?: AttributeTable,
 ): RollbackPreview {
   const { rollout } = view;
   const { toRollBack, left } = parted;
+  const stratumOf = makeFormerStratum(view.groups, rollout.policy.spreadBy, table);
   const running = toRollBack.filter(({ progress: { state } }) => !isEnd(state)).length;
   return {
     ...limitsOf(view, now),
@@ -33,7 +38,11 @@ export function previewRollback(
     mayGrowBy: rollout.state === 'running' || view.slotsTaken > 0 ? rollout.policy.concurrency : 0,
     builds: countBuilds(toRollBack.map(({ identity: { fromBuild } }) => fromBuild)),
     leftBehind: left.map(showLeftBehind),
-    waves: sizesOf(rollbackPolicy(rollout.policy).waves, toRollBack),
+    waves: sizesOf(
+      rollbackPolicy(rollout.policy).waves,
+      // One whose stratum is unknown may be the only one of it, so that the canary is never larger than shown.
+      toRollBack.map(({ identity }) => stratumOf(identity) ?? identity.collectorId),
+    ),
   };
 }
 
@@ -89,23 +98,26 @@ function limitsOf(
   };
 }
 
-/** Uses the strata of the original plan. They group by previous build, as those of the rollback do. */
-function sizesOf(rules: readonly WaveRule[], upgrades: readonly Upgrade[]): readonly PreviewedWave[] {
+/** Uses the strata of the original plan. They group by previous build, as those of the rollback do. @param strata of each collector */
+function sizesOf(
+  rules: readonly WaveRule[],
+  strata: ReadonlyArray<string | number>,
+): readonly PreviewedWave[] {
   const [canary, rest] = rules;
   if (canary === undefined || rest === undefined) return [];
   const size =
     canary.match === undefined
-      ? Math.min(canarySize(canary, upgrades), rollbackCanaryMax(upgrades.length))
+      ? Math.min(canarySize(canary, strata), rollbackCanaryMax(strata.length))
       : null;
   return [
     { ...shapeOf(canary), size },
-    { ...shapeOf(rest), size: size === null ? null : upgrades.length - size },
+    { ...shapeOf(rest), size: size === null ? null : strata.length - size },
   ];
 }
 
-function canarySize({ size }: WaveRule, upgrades: readonly Upgrade[]): number {
-  if (size.kind !== 'perStratum') return membersOf(size, upgrades.length);
-  const members = countEach(upgrades.map(({ identity }) => identity.stratum));
+function canarySize({ size }: WaveRule, strata: ReadonlyArray<string | number>): number {
+  if (size.kind !== 'perStratum') return membersOf(size, strata.length);
+  const members = countEach(strata);
   return sumOf(members.values(), (count) => Math.min(size.count, count));
 }
 

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../../../src/base/steps.ts';
 import type { ShownRollback } from '../../../../src/contract/admin/verbs.ts';
 import { makeApplyVerb } from '../../../../src/orchestrator/operations/apply-verb.ts';
 import { showRollback } from '../../../../src/orchestrator/operations/show-rollback.ts';
+import { tabulateAttributes } from '../../../../src/rollout/model/attributes.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import { isAsShown, previewRollback } from '../../../../src/rollout/status/preview-rollback.ts';
-import { aRollout, aView, aWaveRule, oldBuild, startedAt } from '../../../support/builders.ts';
+import { aCollector, aRollout, aView, aWaveRule, oldBuild, startedAt } from '../../../support/builders.ts';
 import { aHouse, offering } from '../../../support/house.ts';
 import { anEndedOne } from '../../../support/upgrade-cases.ts';
 import { aViewOf } from '../../../support/view-cases.ts';
@@ -25,8 +27,11 @@ const upgraded = (size: number) =>
   });
 
 describe('the preview of a rollback', () => {
-  const preview = (policy: Partial<Policy>) =>
-    previewRollback(aViewOf({ policy }), { toRollBack: upgraded(9), left: [] }, startedAt);
+  const strata = ['first', 'second'].map((label) => ({ label, sizes: [5, 4] }));
+  const preview = (policy: Partial<Policy>) => {
+    const view = { ...aViewOf({ policy }), groups: { strata, lanes: [], domains: [] } };
+    return previewRollback(view, { toRollBack: upgraded(9), left: [] }, startedAt);
+  };
 
   it('shows the number of collectors, their earlier builds and the limits', () => {
     const caps = [{ key: 'osName', cap: 2 }] as const;
@@ -55,6 +60,30 @@ describe('the preview of a rollback', () => {
   it('shows a canary of at most half of the collectors, as the rollback has it', () => {
     const waves = [{ ...canary, size: { kind: 'count', count: 50 } as const }, aWaveRule()];
     expect(preview({ waves }).waves.map(({ size }) => size)).toEqual([4, 5]);
+  });
+
+  it('counts those of a held group by the strata that they came from, and each without one', () => {
+    const systems = ['Windows 2016', 'Windows 2019', 'Windows 2022', 'Windows 2016'];
+    const fleet = [...systems, ...systems].map((osName, index) => aCollector({ id: index + 1, osName }));
+    const table = runAtOnce(tabulateAttributes(fleet));
+    const group = [{ key: 'osName', value: 'Windows*' }];
+    const moved = [{ label: 'osName=Windows*', attributes: group, sizes: [4, 4] }];
+    const groups = { strata: moved, lanes: [], domains: [] };
+    const perStratum = { ...canary, size: { kind: 'perStratum', count: 1 } as const };
+    const view = {
+      ...aViewOf({ policy: { spreadBy: ['osName'], waves: [perStratum, aWaveRule()] } }),
+      groups,
+    };
+    const parted = (size: number) => ({
+      left: [],
+      toRollBack: Array.from({ length: size }, (_, index) =>
+        anEndedOne('succeeded', {}, { collectorId: index + 1, stratum: 0, fromBuild: oldBuild }),
+      ),
+    });
+    const sizes = (size: number, known?: typeof table) =>
+      previewRollback(view, parted(size), startedAt, known).waves.map((wave) => wave.size);
+    expect(sizes(8, table)).toEqual([3, 5]);
+    expect(sizes(20)).toEqual([10, 10]);
   });
 
   it('does not guess the size of a canary with a match', () => {
