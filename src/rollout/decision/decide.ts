@@ -107,22 +107,9 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
   // An unreadable record may hide a running task, a failure, or the caps for which a collector counts (P1, P2, P14).
   const cause = unreadableCause(view);
   if (cause !== undefined) return stop({ do: 'hold', cause }, now);
-  const [missed] = view.missedGroups ?? [];
-  if (missed !== undefined) {
-    const blocker = { kind: 'groupMoves', label: missed.label, until: null } as const;
-    return {
-      actions: [...setBrake(view), holdMissed(missed, view), ...deliver],
-      blockers: [blocker],
-      wakeAt: null,
-    };
-  }
-  const unmoved = findUnmoved(view);
-  if (unmoved !== undefined) {
-    const { label } = unmoved;
-    const blocker = { kind: 'groupMoves', label, until: null } as const;
-    const actions: Action[] = [...setBrake(view), { do: 'moveGroup', label }, ...deliver];
-    return { actions, blockers: [blocker], wakeAt: null };
-  }
+  const moves = moveGroups(view);
+  if (moves !== undefined)
+    return { actions: [...moves.actions, ...deliver], blockers: [moves.blocker], wakeAt: null };
   if (hasExcessAcknowledged(view))
     return { actions: [lowerAcknowledged(view), ...deliver], blockers: [], wakeAt: now };
   const alarm = raiseAlarm(view);
@@ -157,6 +144,20 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
   };
 }
 
+/** Moves the collectors of a held group to their own stratum. Nothing starts meanwhile. @returns undefined if all are there */
+function moveGroups(
+  view: AssessedView,
+): { readonly actions: readonly Action[]; readonly blocker: Blocker } | undefined {
+  const [missed] = view.missedGroups ?? [];
+  const label = missed?.label ?? findUnmoved(view)?.label;
+  if (label === undefined) return undefined;
+  const move: Action = missed === undefined ? { do: 'moveGroup', label } : holdMissed(missed, view);
+  return {
+    actions: [...setBrake(view), move],
+    blocker: { kind: 'groupMoves', label, until: null },
+  };
+}
+
 /**
  * A hold whose condition may be met without an operator. The rollout continues then, unless another reason blocks it by
  * now, which replaces this hold.
@@ -188,16 +189,21 @@ function holdForBuild({ build, reason }: BuildHold): Action {
   return { do: 'hold', cause: { kind: 'buildHeld', build, reason } };
 }
 
-/** Stopped by a person or a hold. The inventory is still checked, because status shows the result (P16). */
+/**
+ * Stopped by a person or a hold. The inventory is still checked, because status shows the result (P16), and held groups are
+ * moved, so that an operator sees before `resume` who stays held (P15). A plan that waits for approval is made again anyway.
+ */
 function decideStopped(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
   const { implausible } = view.rollout.inventory;
+  const mayMove = view.rollout.state !== 'awaitingApproval' && unreadableCause(view) === undefined;
+  const moves = mayMove ? moveGroups(view) : undefined;
   const lower = hasExcessAcknowledged(view) ? [lowerAcknowledged(view)] : [];
   const check: Action[] = implausible === null ? [] : [{ do: 'checkInventory' }];
   const blockers =
     implausible === null ? [] : [{ ...implausibleBlocker(implausible, now), heldAfterMs: null }];
   return {
-    actions: [...lower, ...deliver, ...check],
-    blockers: [stateBlocker(view.rollout), ...blockers],
+    actions: [...(moves?.actions ?? lower), ...deliver, ...check],
+    blockers: [stateBlocker(view.rollout), ...(moves === undefined ? [] : [moves.blocker]), ...blockers],
     wakeAt: null,
   };
 }

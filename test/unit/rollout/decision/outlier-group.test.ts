@@ -97,6 +97,16 @@ describe('a group whose shared attributes explain the failures', () => {
     expect(decide({ ...of, braked: true }, now).actions).toEqual([{ do: 'moveGroup', label }]);
   });
 
+  it.each(['held', 'paused'] as const)('moves its collectors while the rollout is %s, too (P15)', (state) => {
+    const of = view({ held: [group] });
+    const stopped = { ...of, braked: true, rollout: { ...of.rollout, state } };
+    const decision = decide(stopped, now);
+    expect(decision.actions).toEqual([{ do: 'moveGroup', label }]);
+    expect(decision.blockers).toContainEqual({ kind: 'groupMoves', label, until: null });
+    const awaiting = { ...stopped, rollout: { ...of.rollout, state: 'awaitingApproval' as const } };
+    expect(decide(awaiting, now).actions).toEqual([]);
+  });
+
   it('releases strata that the daemon held for failures of the group, and no others', () => {
     const outlier = { kind: 'outlier', failed: 1, tried: 1, elsewhere: { failed: 0, tried: 9 } } as const;
     const strata = [
