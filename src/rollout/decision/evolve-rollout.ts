@@ -166,16 +166,24 @@ function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollou
     assess(view).assessed.every(
       ({ assessment, summary }) => assessment.settled && summary.counts.deferred === 0,
     );
-  const { waves, acknowledged } = acknowledgeFailures(view, () => true);
+  const { waves, acknowledged } =
+    view.rollout.state === 'held' ? acknowledgeAll(view) : { ...view.rollout, ...strata };
   return {
     ...next,
     state: 'running',
     reason,
-    waves: waves.map((wave, index) =>
-      // Including failures without a stratum: the operator has seen all of them.
-      restartSoakChecks({ ...wave, acknowledgedWeight: view.waves[index]?.weight ?? 0 }),
-    ),
+    waves: waves.map(restartSoakChecks),
     strata: { ...strata, acknowledged, endsWithoutHeld: strata.endsWithoutHeld || isOnlyHeldLeft },
+  };
+}
+
+/** Including failures without a stratum: the operator has seen all of them, and continues in spite of them. */
+function acknowledgeAll(view: RolloutView): Pick<Rollout, 'waves'> & Pick<RolloutStrata, 'acknowledged'> {
+  const { waves, acknowledged } = acknowledgeFailures(view, () => true);
+  const weightOf = (index: number) => view.waves[index]?.weight ?? 0;
+  return {
+    waves: waves.map((wave, index) => ({ ...wave, acknowledgedWeight: weightOf(index) })),
+    acknowledged,
   };
 }
 

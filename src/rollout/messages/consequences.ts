@@ -40,10 +40,14 @@ const consequences: Readonly<
     status.reasonKind === 'onlyHeldStrata' ? '' : heldExceptText(status),
     ...status.waves
       .filter(({ state, failures }) => state !== 'passed' && failures > 0)
-      .map(
-        ({ name, failures, failuresAllowed }) =>
-          `No longer counted: ${counted(failures, 'failure')} of wave ${name}. The limit of ${failuresAllowed} stays.`,
-      ),
+      .map(({ name, failures, failuresAllowed }) => {
+        const count = `${counted(failures, 'failure')} of wave ${name}`;
+        if (status.state === 'held')
+          return `No longer counted: ${count}. The limit of ${failuresAllowed} stays.`;
+        return failures > failuresAllowed
+          ? `Held immediately: ${count}, ${showCount(failuresAllowed)} allowed.`
+          : `Still counted: ${count}, ${showCount(failuresAllowed)} allowed.`;
+      }),
   ],
   approve: (status) =>
     status.state === 'awaitingApproval' ? approvedPlanText(status) : approvedWaveText(status),

@@ -84,7 +84,7 @@ export function retriedText({ failedBefore, planned }: StartPreview): string {
 export function expectedTexts(expected: ExpectedFailures, planned: number): readonly string[] {
   const { failures, tried } = expected;
   const whom = `${aboutCount(failures)} of ${counted(planned, 'collector')}`;
-  const are = singularOrPlural(Math.round(failures), 'is', 'are');
+  const are = singularOrPlural(Math.max(1, Math.round(failures)), 'is', 'are');
   return [
     sentence(`${whom} ${are} expected to fail, by ${counted(tried, 'upgrade')} of ended rollouts`),
     ...triesTexts(expected, true),

@@ -148,7 +148,8 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       noteGroups(seen, now());
       if (rollout.state !== 'running' && rollout.endedAt === null) seen.isDisturbed = true;
       if (rollout.strata.held.length > 0) seen.isDisturbed = true;
-      const wasHeld = before.state === 'held' || before.state === 'paused';
+      // A pause is no verdict on failures.
+      const wasHeld = before.state === 'held';
       // A hold that waits for something also ends by itself, and nothing is acknowledged by that.
       const isResumed = before.hold?.heldFor === undefined || seen.asked.has(`hold ${before.hold?.number}`);
       if (wasHeld && rollout.state === 'running' && isResumed)

@@ -133,9 +133,11 @@ describe('failures after a resume', () => {
             acknowledge((each) => each.stratum === event.stratum);
           }
           if (event.kind === 'resume') {
-            if (rollout.state === 'running') save({ kind: 'paused', at, reason: askedFor('') });
+            const wasHeld = rollout.state === 'held';
+            if (!wasHeld) save({ kind: 'paused', at, reason: askedFor('') });
             rollout = resumed({ ...view, rollout }, at).rollout;
-            acknowledge(() => true);
+            // A pause is no verdict on failures: they still count.
+            if (wasHeld) acknowledge(() => true);
           }
           rollout = led(rollout, failures);
           const heldStrata = new Set(rollout.strata.held.map((each) => each.stratum));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { consequenceText } from '../../../../src/rollout/messages/consequences.ts';
-import { aRolloutStatus } from '../../../support/fake-operations.ts';
+import { aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
 import { aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
 const reader = { now: 0, showAt: () => '08:00' };
@@ -27,3 +27,15 @@ it.each(['retry', 'resume'] as const)('a %s names what stays held until a releas
   expect(texts({})).not.toContain('Held until');
   if (verb === 'resume') expect(texts({ strata, reasonKind: 'onlyHeldStrata' })).not.toContain('Held until');
 });
+
+it.each([
+  ['held', 3, 'No longer counted: 3 failures of wave canary. The limit of 2 stays.'],
+  ['paused', 2, 'Still counted: 2 failures of wave canary, 2 allowed.'],
+  ['paused', 3, 'Held immediately: 3 failures of wave canary, 2 allowed.'],
+] as const)(
+  'the resume of a rollout that is %s with %i failures says what becomes of them',
+  (state, failures, text) => {
+    const canary = aWaveStatus({ state: 'open', failures, failuresAllowed: 2 });
+    expect(consequenceText('resume', aRolloutStatus({ state, waves: [canary] }), reader)).toContain(text);
+  },
+);

@@ -44,8 +44,8 @@ describe('the failures that a plan expects', () => {
 
   it('may be fewer than one', () => {
     const few = { ...expected, tried: 1, failures: 0.2 };
-    expect(expectedTexts(few, 1)[0]).toBe(
-      'Fewer than 1 of 1 collector is expected to fail, by 1 upgrade of ended rollouts.',
+    expect(expectedTexts(few, 9)[0]).toBe(
+      'Fewer than 1 of 9 collectors is expected to fail, by 1 upgrade of ended rollouts.',
     );
   });
 });
