@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessibilityFaults, fitScreens, hasBrowser, launchBrowser } from '../support/page/browser.ts';
 import { waiting, worldAudit, worldBuilds, worldCourse, worldRollouts } from '../support/page/page-world.ts';
 import { openPage, servePage } from '../support/page/serve-page.ts';
+import { aCause } from '../support/status-parts.ts';
 
 /** What is shown: its path, what is there once it is whole, and what a person does first. */
 interface Screen {
@@ -57,15 +58,35 @@ describe.skipIf(!hasBrowser)('the page fits a phone, and axe finds no accessibil
   it.each([
     { width: 1440, height: 900, heightMax: 2 * 900 },
     { width: 390, height: 844, heightMax: 3_000 },
-  ])('shows 92 strata on few screens of $width pixels', async ({ heightMax, ...viewport }) => {
-    const strata = Array.from({ length: 92 }, (_, index) => ({
-      ...{ size: 405, succeeded: 60, failed: index % 7, active: 0, waiting: 300, isHeld: false },
-      label: `System ${index} / amd64`,
-    }));
-    const course = { ...worldCourse, strata, strataTotal: 92 };
-    const { url } = await servePage(worldRollouts, {}, 300, { course });
-    const page = await openPage(browser, `${url}/#/rollouts/${waiting}`, { viewport });
-    await page.getByText('80 more strata').waitFor();
-    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(heightMax);
-  });
+  ])(
+    'shows 92 strata and many causes on few screens of $width pixels',
+    async ({ heightMax, ...viewport }) => {
+      const strata = Array.from({ length: 92 }, (_, index) => ({
+        ...{ size: 405, succeeded: 60, failed: index % 7, active: 0, waiting: 300, isHeld: false },
+        label: `Windows Server 20${index} / amd64 / 19.525-63`,
+      }));
+      const course = { ...worldCourse, strata, strataTotal: 92 };
+      const causes = Array.from({ length: 5 }, (_, index) =>
+        aCause({ text: `error ${index}: there is not enough disk space`, count: 5 }),
+      );
+      const others = { count: 2, causes: 2, unread: 0 };
+      const rollouts = worldRollouts.map((each) => ({
+        ...each,
+        causes: [
+          { of: 'failed' as const, total: 27, causes, others },
+          { of: 'retrying' as const, total: 12, causes: causes.slice(0, 2), others },
+        ],
+        leftOut: [{ kind: 'excluded' as const, reason: 'excluded', count: 2_271 }],
+      }));
+      const { url } = await servePage(rollouts, {}, 300, { course });
+      const page = await openPage(browser, `${url}/#/rollouts/${waiting}`, { viewport });
+      await page.getByText(/^8\d more strata/).waitFor();
+      expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(heightMax);
+      await fitScreens(page, [viewport.width], (width) => `strata-${width}`);
+      // Green would say that all is well.
+      expect(await page.locator('.heat .heat-0').count()).toBe(0);
+      await page.getByText('3 more causes of 15 collectors').click();
+      await page.getByText('error 4: there is not enough disk space').first().waitFor();
+    },
+  );
 });

@@ -4,6 +4,7 @@ import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { groupToHoldFirst } from '../../rollout/decision/group-to-hold.ts';
 import { etaText } from '../../rollout/messages/eta-texts.ts';
+import { targetText } from '../../rollout/messages/plans.ts';
 import { starterText } from '../../rollout/messages/sentences.ts';
 import { commandFor, commandName, holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
@@ -24,9 +25,6 @@ const indent = ' '.repeat(8);
 // `plan` and `--json` list all left-out collectors with their reasons, and all builds.
 const planLinesMax = 1;
 const fromBuildsShownMax = 2;
-
-// The header has room for this many builds.
-const backToShownMax = 3;
 
 // `status` has room for a few; the plan names more.
 const uncoveredShownMax = 3;
@@ -171,13 +169,6 @@ export function wholeSeconds(ms: number): number {
   return Math.max(0, Math.floor(ms / 1_000)) * 1_000;
 }
 
-/** A rollback has as many target builds as its collectors had. */
-function targetText({ targetBuild, backTo }: RolloutStatus): string {
-  if (backTo.length < 2) return targetBuild;
-  const builds = backTo.slice(0, backToShownMax).join(', ');
-  return backTo.length > backToShownMax ? `${builds}, … (${backTo.length} builds)` : builds;
-}
-
 function progressParts(status: RolloutStatus, { width }: Canvas): readonly Part[] {
   const { counts, planned, waves, inFlight, concurrency } = status;
   const failed = failedOf(status);
@@ -242,7 +233,7 @@ function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus):
   const leftOutCount = leftOut.reduce((sum, { count }) => sum + count, 0);
   return [
     `${planHash} by ${starterText(startedBy)}`,
-    ...(leftOut.length === 0 ? [] : [`${leftOutCount} left out`]),
+    ...(leftOut.length === 0 ? [] : [`${showCount(leftOutCount)} left out`]),
     ...(fromBuilds.length === 0 ? [] : [`from ${fromBuilds.slice(0, fromBuildsShownMax).join(', ')}${more}`]),
   ];
 }

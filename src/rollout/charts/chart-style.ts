@@ -39,7 +39,7 @@ export const chartStyle = `
 .trend circle, .stacked polygon { fill: var(--tone) }
 .night, .stacked { container-type: inline-size }
 .night { margin-bottom: 0.8rem }
-.night svg { overflow: visible }
+.night svg, .tick-row { overflow: visible }
 .plot, .tick-row { display: block }
 .plot, .plot rect, .swatch { print-color-adjust: exact }
 .plot text, .tick-row text { font-size: 12px; fill: var(--quiet); font-variant-numeric: tabular-nums }

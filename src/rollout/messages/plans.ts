@@ -18,6 +18,16 @@ export function planText(plan: {
   return `plan ${planHash}: ${counted(planned, 'collector')} to ${targetBuild} (${sizes})`;
 }
 
+// A line has room for this many builds.
+const backToShownMax = 3;
+
+/** The build of a rollout. A rollback has as many as its collectors had. */
+export function targetText({ targetBuild, backTo }: Pick<RolloutStatus, 'targetBuild' | 'backTo'>): string {
+  if (backTo.length < 2) return targetBuild;
+  const builds = backTo.slice(0, backToShownMax).join(', ');
+  return backTo.length > backToShownMax ? `${builds}, … (${showCount(backTo.length)} builds)` : builds;
+}
+
 /** Whom a plan leaves out, the most first: `20 left out: runs the target build already.` */
 export function leftOutTexts(leftOut: readonly ShownLeftOut[]): readonly string[] {
   return leftOut

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Collector } from '../parts/call.ts';
 import { keptSignal } from '../parts/kept.ts';
+import { StratumLabel } from '../parts/stratum-label.tsx';
 import { Time, TimeAfter } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 
@@ -24,7 +25,11 @@ export const columns: readonly Column[] = [
     show: ({ state }) => <Badge name={state} />,
   },
   { name: 'wave', label: 'Wave', width: 'minmax(4rem, 0.6fr)', sortedBy: ({ wave }) => wave },
-  { name: 'stratum', label: 'Stratum', width: 'minmax(6rem, 1.5fr)', sortedBy: ({ stratum }) => stratum },
+  {
+    ...{ name: 'stratum', label: 'Stratum', width: 'minmax(6rem, 1.5fr)' },
+    sortedBy: ({ stratum }) => stratum,
+    show: ({ stratum }) => <StratumLabel label={stratum} />,
+  },
   { name: 'reason', label: 'Reason', width: 'minmax(7rem, 2fr)', sortedBy: ({ reason }) => reason },
   {
     ...{ name: 'failureClass', label: 'Class', width: '6.5rem' },

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { headlineWords } from '../../../rollout/messages/need-texts.ts';
+import { targetText } from '../../../rollout/messages/plans.ts';
 import { AccountName, isOfChosenAccount } from '../parts/account.tsx';
 import { callDaemon, type Rollout } from '../parts/call.ts';
 import { type Deed, DeedNote, RollbackLinks } from '../parts/deeds.tsx';
@@ -30,8 +31,8 @@ export function EndedRollouts({ deeds }: { readonly deeds: ReadonlyMap<string, D
       <h2 id="earlier">Ended rollouts</h2>
       <ul class="rows ended">
         {shown.map((rollout) => {
-          const { id, accountName, rollbackOf, rollbackId, kind, backTo, targetBuild, counts } = rollout;
-          const { headline, planned, endedAt } = rollout;
+          const { id, accountName, rollbackOf, rollbackId, kind, counts, headline, planned, endedAt } =
+            rollout;
           return (
             <li key={id}>
               <span>
@@ -40,7 +41,7 @@ export function EndedRollouts({ deeds }: { readonly deeds: ReadonlyMap<string, D
                 <DeedNote deed={deeds.get(id)} />
               </span>
               <Badge name={headline.kind} words={headlineWords(rollout)} />
-              <span>{kind === 'rollback' ? `back to ${backTo.join(', ')}` : targetBuild}</span>
+              <span>{`${kind === 'rollback' ? 'back to ' : ''}${targetText(rollout)}`}</span>
               <span>
                 {showCount(counts.succeeded)} / {showCount(planned)}
                 {failedOf(counts) > 0 ? `, ${showCount(failedOf(counts))} failed` : ''}

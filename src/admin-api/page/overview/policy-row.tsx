@@ -1,5 +1,6 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { headlineWords } from '../../../rollout/messages/need-texts.ts';
+import { targetText } from '../../../rollout/messages/plans.ts';
 import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeText } from '../../../rollout/messages/stop-causes.ts';
 import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
@@ -53,8 +54,8 @@ export function PolicyRow({
         <Badge name={rollout.headline.kind} words={headlineWords(rollout)} />
       </h3>
       <p class="quiet target">
-        {rollout.kind === 'rollback' ? `back to ${rollout.backTo.join(', ')}` : `→ ${rollout.targetBuild}`}{' '}
-        <AccountName {...rollout} /> <RollbackLinks {...rollout} />
+        {rollout.kind === 'rollback' ? 'back to' : '→'} {targetText(rollout)} <AccountName {...rollout} />{' '}
+        <RollbackLinks {...rollout} />
       </p>
       <div class="progress">
         <Bar counts={rollout.counts} size={rollout.planned} label={`${policy}: `} />

@@ -44,33 +44,61 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
       {rollout.unweighedFields.length === 0 || rollout.sharedAttribute !== null ? null : (
         <p class="quiet small">{unweighedText(rollout.unweighedFields)}.</p>
       )}
-      {rollout.causes.map(({ of: group, total, causes, others }) => (
-        <div key={group}>
-          <h3>
-            {titles[group]}: {showCount(total)}
-          </h3>
-          <ul class="rows counts">
-            {causes.map((cause) => (
-              <CauseRow key={`${cause.kind} ${cause.text}`} cause={cause} group={group} rollout={rollout} />
-            ))}
-            {others.count === 0 ? null : (
-              <li class="quiet">
-                <b>{showCount(others.count)}</b>
-                <span>
-                  <a href={linkTo.collectors(rollout.id, { state: group })}>others</a>
-                  {others.causes === 0
-                    ? others.unread > 0
-                      ? ', not read'
-                      : ', which did not start'
-                    : `, ${others.unread > 0 ? 'at least ' : ''}${showCount(others.causes)} more causes`}
-                </span>
-              </li>
-            )}
-          </ul>
-        </div>
+      {rollout.causes.map((group, index) => (
+        <details key={group.of} open={index === 0}>
+          <summary>
+            <h3>
+              {titles[group.of]}: {showCount(group.total)}
+            </h3>
+          </summary>
+          <CauseRows group={group} rollout={rollout} />
+        </details>
       ))}
     </section>
   );
+}
+
+// The rest is folded, so that a phone shows the waves soon.
+const openMax = 2;
+
+function CauseRows({ group, rollout }: { readonly group: CauseGroup; readonly rollout: Rollout }) {
+  const { of, causes, others } = group;
+  const row = (cause: Cause) => (
+    <CauseRow key={`${cause.kind} ${cause.text}`} cause={cause} group={of} rollout={rollout} />
+  );
+  const folded = causes.slice(openMax);
+  return (
+    <>
+      <ul class="rows counts">{causes.slice(0, openMax).map(row)}</ul>
+      {folded.length === 0 ? null : (
+        <details>
+          <summary>
+            {counted(folded.length, 'more cause')} of {counted(countIn(folded), 'collector')}
+          </summary>
+          <ul class="rows counts">{folded.map(row)}</ul>
+        </details>
+      )}
+      {others.count === 0 ? null : (
+        <ul class="rows counts">
+          <li class="quiet">
+            <b>{showCount(others.count)}</b>
+            <span>
+              <a href={linkTo.collectors(rollout.id, { state: of })}>others</a>
+              {others.causes === 0
+                ? others.unread > 0
+                  ? ', not read'
+                  : ', which did not start'
+                : `, ${others.unread > 0 ? 'at least ' : ''}${showCount(others.causes)} more causes`}
+            </span>
+          </li>
+        </ul>
+      )}
+    </>
+  );
+}
+
+function countIn(causes: readonly Cause[]): number {
+  return causes.reduce((sum, { count }) => sum + count, 0);
 }
 
 interface CauseRowProps {

@@ -2,11 +2,12 @@ import { showCount } from '../../../base/singular-or-plural.ts';
 import { counted } from '../../../rollout/messages/sentences.ts';
 import type { Course, Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
+import { StratumLabel } from '../parts/stratum-label.tsx';
 
 type Stratum = Course['strata'][number];
 
-// Two rows of a wide screen, and half a screen of a phone.
-const openMax = 12;
+// Two rows of a wide screen, and three of a phone.
+const openMax = matchMedia('(max-width: 44rem)').matches ? 6 : 12;
 
 /**
  * Every stratum as a tile: its colour is the share of failures, and the coloured part what is done. Those with the most failures
@@ -49,7 +50,7 @@ function Tiles({ rollout, strata }: { readonly rollout: Rollout; readonly strata
           style={{ '--done': `${each.size === 0 ? 0 : (100 * endedOf(each)) / each.size}%` }}
         >
           <a href={linkTo.collectors(rollout.id, { stratum: each.label })} title={each.label}>
-            {each.label}
+            <StratumLabel label={each.label} />
           </a>
           <span>
             <b>{showCount(each.succeeded)}</b> of {showCount(each.size)}
@@ -79,11 +80,10 @@ function failedShare(stratum: Stratum): number {
   return ended === 0 ? 0 : stratum.failed / ended;
 }
 
-/** By the share of failures among those that ended; no colour while none did. */
+/** By the share of failures among those that ended. Green is only a whole stratum without failures. */
 function heatOf(stratum: Stratum): string {
   if (stratum.isHeld) return 'heat-4';
-  if (endedOf(stratum) === 0) return 'heat-none';
   const share = failedShare(stratum);
-  if (share === 0) return 'heat-0';
+  if (share === 0) return endedOf(stratum) === stratum.size ? 'heat-0' : 'heat-none';
   return share < 0.05 ? 'heat-1' : share < 0.2 ? 'heat-2' : share < 0.5 ? 'heat-3' : 'heat-4';
 }

@@ -100,7 +100,7 @@ export function askHold(subject: string, what: string, then?: () => void): void 
     label: 'hold',
     content: (
       <ul>
-        <li>None of its upgrades starts, under any policy, until an operator releases it.</li>
+        <li>Held collectors start no upgrade, under any policy, until an operator releases them.</li>
         <li>An upgrade that is running is watched to its end.</li>
       </ul>
     ),
