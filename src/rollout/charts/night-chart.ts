@@ -27,7 +27,7 @@ interface NightParts extends ChartZone {
   readonly eta: Eta | null;
   /** When each wave is expected to begin and to end. Default: that is unknown. */
   readonly waves?: ReadonlyArray<Pick<WaveStatus, 'name' | 'expected'>>;
-  /** Whether the list below the picture is open, as on paper. */
+  /** Whether the list below the picture is open, as in a document. One longer than a screen is always folded. */
   readonly list: 'open' | 'folded';
 }
 
@@ -328,11 +328,13 @@ function legendOf(
   ];
 }
 
+const openMax = 20;
+
 function listOf(texts: readonly string[], { list, zone }: NightParts): ChartElement {
   const items = texts.map((text) => chartElement('li', {}, text));
   return chartElement(
     'details',
-    { class: 'small', ...(list === 'open' && { open: 'open' }) },
+    { class: 'small', ...(list === 'open' && texts.length <= openMax && { open: 'open' }) },
     chartElement('summary', {}, `The same in words (times in ${zone})`),
     chartElement('ol', {}, ...items),
   );

@@ -1,4 +1,5 @@
 import { sumOf } from '../../base/grouping.ts';
+import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import { utc } from '../../base/time-zone.ts';
 import type { RolloutNight } from '../../contract/admin/night.ts';
@@ -76,8 +77,13 @@ function summary({ status, events, figures: { all }, madeAt, installation }: Rep
       endedAt === null ? 'state' : 'outcome',
       `${stateText(status.state)}${status.reason === '' ? '' : `: ${status.reason}`}`,
     ],
-    ['collectors', `${planned} planned, ${all.ends.succeeded} succeeded, ${failed(all)} failed`],
-    ...(cause === undefined ? [] : [['main cause', `${cause.count} failed: ${cause.text}`] as const]),
+    [
+      'collectors',
+      `${showCount(planned)} planned, ${showCount(all.ends.succeeded)} succeeded, ${showCount(failed(all))} failed`,
+    ],
+    ...(cause === undefined
+      ? []
+      : [['main cause', `${showCount(cause.count)} failed: ${cause.text}`] as const]),
     ...(shared === null ? [] : [['in common', sharedAttributeText(shared)] as const]),
     ['one upgrade', durationText(all)],
     ['report made', instantText(madeAt)],
@@ -93,7 +99,7 @@ function waves({ status, figures, madeAt, night, gates: courses }: ReportInput):
       waveStageText(wave.state, status.endedAt),
       instantText(wave.openedAt),
       instantText(wave.passedAt),
-      `${wave.counts.succeeded}/${wave.size}`,
+      `${showCount(wave.counts.succeeded)}/${showCount(wave.size)}`,
       failuresText(status, wave),
       group === undefined ? '' : durationText(group),
     ];
@@ -174,13 +180,13 @@ function failures({ status }: ReportInput): readonly Block[] {
       const more = otherStrata.strata > 0 ? [`${otherStrata.strata} more`] : [];
       return [
         group.of,
-        String(count),
+        showCount(count),
         text,
         [...strata.map(({ label }) => label), ...more].join('; '),
         names.join(', '),
       ];
     }),
-    ...(group.others.count === 0 ? [] : [[group.of, String(group.others.count), 'other causes', '', '']]),
+    ...(group.others.count === 0 ? [] : [[group.of, showCount(group.others.count), 'other causes', '', '']]),
   ]);
   if (rows.length === 0)
     return [headingBlock('Failures'), textBlock('No upgrade failed, and none was withdrawn.')];
@@ -195,10 +201,10 @@ function failures({ status }: ReportInput): readonly Block[] {
 function strata({ figures, groups, status }: ReportInput): readonly Block[] {
   const rows = [...figures.strata].map(([index, group]) => [
     groups.strata[index]?.label ?? '',
-    String(group.planned),
-    String(group.ends.succeeded),
-    String(failed(group)),
-    String(group.ends.withdrawn),
+    showCount(group.planned),
+    showCount(group.ends.succeeded),
+    showCount(failed(group)),
+    showCount(group.ends.withdrawn),
     durationText(group),
   ]);
   const held = status.strata.held.map(({ label, reason, by, at }) => [label, instantText(at), by, reason]);
@@ -227,10 +233,10 @@ function actions({ events }: ReportInput): readonly Block[] {
 
 function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): readonly Block[] {
   const stays = [
-    ...status.leftOut.map(({ reason, count }) => ['left out of the plan', String(count), reason, '']),
+    ...status.leftOut.map(({ reason, count }) => ['left out of the plan', showCount(count), reason, '']),
     ...status.leftBehind.map(({ reason, count, names }) => [
       'not rolled back',
-      String(count),
+      showCount(count),
       reason,
       names.join(', '),
     ]),

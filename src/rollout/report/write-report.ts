@@ -1,4 +1,5 @@
 import { escapeHtml, toOneLine } from '../../base/safe-text.ts';
+import { showCount } from '../../base/singular-or-plural.ts';
 import type { ChartElement } from '../charts/chart-element.ts';
 import { chartStyle } from '../charts/chart-style.ts';
 import type { Block, ReportDocument } from './report-blocks.ts';
@@ -19,7 +20,7 @@ h1 { font-size: 1.35rem; letter-spacing: -0.02em } h2 { font-size: 1.1rem; margi
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; padding: 1.1rem 1.25rem; margin: 1rem 0 }
 .scroll { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { text-align: left; vertical-align: top; overflow-wrap: break-word; padding: .25rem .6rem; border-bottom: 1px solid var(--line) }
-th { color: var(--quiet); font-weight: 600; white-space: nowrap } tr:last-child > * { border-bottom: 0 }
+th { color: var(--quiet); font-weight: 600 } th, .instant { white-space: nowrap } tr:last-child > * { border-bottom: 0 }
 summary { cursor: pointer; color: var(--accent) } details + p, p + details { margin-top: .5rem }
 .night, .stacked, .trend { margin: .5rem 0 1rem }
 .trend { width: 20rem; height: 4rem }
@@ -83,13 +84,16 @@ function foldedHtml(table: Table): string {
   const { rows, fold } = table;
   const html = tableHtml(table);
   if (rows.length <= fold.rowsMax) return html;
-  return `<details><summary>${rows.length} ${escapeText(fold.name)}</summary>\n${html}</details>`;
+  return `<details><summary>${showCount(rows.length)} ${escapeText(fold.name)}</summary>\n${html}</details>`;
 }
+
+// As `utcText` writes it: a line does not break in it.
+const instantPattern = /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/u;
 
 function tableHtml({ columns, rows }: Table): string {
   const isPairs = columns.every((column) => column === '');
   const row = (cells: readonly string[], tagOf: (index: number) => 'th' | 'td') =>
-    `<tr>${cells.map((cell, index) => `<${tagOf(index)}>${escapeText(cell)}</${tagOf(index)}>`).join('')}</tr>`;
+    `<tr>${cells.map((cell, index) => `<${tagOf(index)}${instantPattern.test(cell) ? ' class="instant"' : ''}>${escapeText(cell)}</${tagOf(index)}>`).join('')}</tr>`;
   const head = isPairs ? '' : `<thead>${row(columns, () => 'th')}</thead>`;
   const body = rows.map((cells) => row(cells, (index) => (isPairs && index === 0 ? 'th' : 'td')));
   return `<div class="scroll"><table>${head}<tbody>${body.join('\n')}</tbody></table></div>`;

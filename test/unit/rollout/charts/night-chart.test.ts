@@ -248,6 +248,21 @@ describe('an instant of a time axis', () => {
   });
 });
 
+describe('the words below the picture', () => {
+  it.each([
+    [3, 'open'],
+    [30, undefined],
+  ])('are open in a document with %d holds: %s', (holds, open) => {
+    const bands = Array.from({ length: holds }, (_, index) => ({
+      ...hold,
+      from: at(index),
+      to: at(index) + 1,
+    }));
+    const list = all(draw({ bands }, { list: 'open' })).find(({ tag }) => tag === 'details');
+    expect(list?.attributes['open']).toBe(open);
+  });
+});
+
 describe('the ticks of a time axis', () => {
   const ticksOf = (lengthMs: number, most = 8, offsetMs = 0) =>
     roundTicks(

@@ -109,6 +109,14 @@ describe('a report', () => {
     expect(text).not.toContain('web-7');
   });
 
+  it('writes thousands as the web UI does, and never breaks an instant', () => {
+    const leftOut = [{ kind: 'excluded', reason: 'excluded', count: 1_696 }] as const;
+    const { status } = anInput();
+    const text = writeReport(reportDocument(anInput({ status: { ...status, leftOut } })), 'html');
+    expect(text).toContain('<td>1,696</td>');
+    expect(text).toContain('<td class="instant">2026-03-02 21:00 UTC</td>');
+  });
+
   it('names the operator who started it, as the list of people does', () => {
     const startedIn = (events: Parameters<typeof anInput>[0]) =>
       /\| started \| .*, by (.*) \|/.exec(writeReport(reportDocument(anInput(events)), 'md'))?.[1];
