@@ -1,3 +1,4 @@
+import { unansweredText } from '../../rollout/messages/explanations.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { isEnd, mayHaveBuild, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { previewRest, previewRollback } from '../../rollout/status/preview-rollback.ts';
@@ -41,8 +42,10 @@ async function previewOf(parts: ApprovePlanParts, view: RolloutView): Promise<Sh
   }
   const builds = await parts.fleet.listBuilds(AbortSignal.timeout(answerWithinMs));
   if (!builds.ok) {
-    const reason = `the available builds are unknown: ${describeFailure(builds.failure)}`;
-    return { kind: 'unavailable', reason };
+    const { failure } = builds;
+    // Cancelled by the limit above.
+    const why = failure.kind === 'cancelled' ? unansweredText(answerWithinMs) : describeFailure(failure);
+    return { kind: 'unavailable', reason: `the available builds are unknown: ${why}` };
   }
   const upgrades = await listUpgradesIn(store, rollout.id, upgradeStates.filter(mayHaveBuild));
   const context = { policy: rollout.policy.name, builds: builds.value };
