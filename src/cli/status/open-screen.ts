@@ -19,7 +19,7 @@ import {
 
 /** The calls of the screen to the daemon. Each fails with a message for the operator. */
 export interface ScreenActions {
-  list(wish: Extract<Wish, { kind: 'list' }>): Promise<ScreenState['collectors']>;
+  list(wish: Extract<Wish, { kind: 'list' }>): Promise<NonNullable<ScreenState['collectors']>>;
   /** The last events of the rollout, newest first. */
   events(status: RolloutStatus): Promise<ScreenState['events']>;
   explain(collectorId: number): Promise<readonly string[]>;

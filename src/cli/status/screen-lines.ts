@@ -90,7 +90,7 @@ const atCursorLines: Draw = (state, now, size, { paint }) => {
   if (own.length === 0 || room < eventRowsMin) return glance;
   const lines = fitEvents(own, now, { columns: size.columns, rows: room - 1 });
   const gap = lines.length < room - 1 ? [''] : [];
-  return [...glance, ...gap, paint('dim', 'last events'), ...lines];
+  return [...glance, ...gap, paint('dim', 'last events, times in UTC'), ...lines];
 };
 
 /** The lines of each policy, with a mark at the chosen one. */
@@ -114,7 +114,7 @@ function openLines(
   { columns, rows }: ScreenSize,
   { paint }: Paint,
 ): readonly string[] {
-  const listed = Math.min(collectorsMin, state.collectors.length);
+  const listed = Math.min(collectorsMin, state.collectors?.length ?? 0);
   const style = { paint, columns, rows: rows - listed - 2, rowsMax: rows };
   const glance = renderStatus(status, now, style).split('\n');
   return [...glance, '', ...collectorLines(state, rows - glance.length - 1, { paint })];
@@ -141,9 +141,10 @@ function wrapLine(text: string, columns: number): readonly string[] {
 }
 
 function collectorLines(state: ScreenState, rows: number, { paint }: Paint): readonly string[] {
-  const { collectors, cursor, words } = state;
+  const { collectors = [], cursor, words } = state;
   const title = words === '' ? 'failed, else in flight' : `with "${toPrintable(words)}"`;
-  const head = paint('dim', `collectors ${title}${collectors.length === 0 ? ': none' : ''}`);
+  const found = state.collectors === undefined ? ': reading …' : collectors.length === 0 ? ': none' : '';
+  const head = paint('dim', `collectors ${title}${found}`);
   const room = Math.max(0, rows - 1);
   const from = Math.max(0, cursor - room + 1);
   const width = Math.max(0, ...collectors.map(({ collectorName }) => toPrintable(collectorName).length));

@@ -21,7 +21,8 @@ export interface ScreenState {
   readonly cursor: number;
   /** Words that collectors of the open rollout have to match; none: those that failed, else those in flight. */
   readonly words: string;
-  readonly collectors: CollectorPage['collectors'];
+  /** Undefined until they are read. */
+  readonly collectors: CollectorPage['collectors'] | undefined;
   /** The last events of the rollout at the cursor, newest first. Those of another rollout are not shown. */
   readonly events: readonly RolloutEventBody[];
   readonly story: { readonly lines: readonly string[]; readonly from: number } | undefined;
@@ -69,7 +70,7 @@ export const emptyScreen: ScreenState = {
   openId: undefined,
   cursor: 0,
   words: '',
-  collectors: [],
+  collectors: undefined,
   events: [],
   story: undefined,
   typing: undefined,
@@ -137,7 +138,7 @@ function move(state: ScreenState, by: number): ScreenState {
     const from = Math.min(Math.max(0, story.lines.length - 1), Math.max(0, story.from + by));
     return { ...state, story: { ...story, from } };
   }
-  const count = openOne(state) === undefined ? state.rows.length : state.collectors.length;
+  const count = openOne(state) === undefined ? state.rows.length : (state.collectors?.length ?? 0);
   return { ...state, cursor: Math.max(0, Math.min(count - 1, state.cursor + by)) };
 }
 
@@ -146,10 +147,17 @@ function enter(state: ScreenState): Pressed {
   if (openOne(state) === undefined) {
     const status = state.rows[state.cursor]?.status;
     if (status === undefined) return { state };
-    const opened = { ...state, openId: status.id, cursor: 0, words: '', collectors: [], message: undefined };
+    const opened = {
+      ...state,
+      openId: status.id,
+      cursor: 0,
+      words: '',
+      collectors: undefined,
+      message: undefined,
+    };
     return { state: opened, wish: { kind: 'list', status, words: '' } };
   }
-  const collectorId = state.collectors[state.cursor]?.collectorId;
+  const collectorId = state.collectors?.[state.cursor]?.collectorId;
   if (collectorId === undefined) return { state };
   return { state: { ...state, message: 'asking …' }, wish: { kind: 'explain', collectorId } };
 }
@@ -159,7 +167,7 @@ function back(state: ScreenState): Pressed {
   const status = openOne(state);
   if (status !== undefined && state.words !== '')
     return { state: { ...state, words: '', cursor: 0 }, wish: { kind: 'list', status, words: '' } };
-  return { state: { ...state, openId: undefined, cursor: 0, collectors: [], message: undefined } };
+  return { state: { ...state, openId: undefined, cursor: 0, collectors: undefined, message: undefined } };
 }
 
 function command(state: ScreenState, text: string): Pressed {

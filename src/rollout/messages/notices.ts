@@ -141,7 +141,7 @@ function titleAndCause({ at, details }: Pick<Notice, 'at' | 'details'>): {
         cause: `No upgrade has ended and no wave has advanced for ${formatDuration(at - details.since)}, for no known reason.`,
       };
     case 'discoveryFailing': {
-      const why = details.reason === '' ? '' : ` ${details.reason}`;
+      const why = details.reason === '' ? '' : ` ${sentence(details.reason)}`;
       return {
         title: 'discovery of work fails',
         cause: `No scan succeeded for at least ${formatDuration(at - details.since)}.${why}`,

@@ -246,13 +246,13 @@ describe('the live screen', () => {
     const below = press({ ...night, events }, 'down').state;
     const lines = linesIn(below, 120, 40);
     expect(lines).toHaveLength(40);
-    const from = lines.indexOf('last events');
+    const from = lines.indexOf('last events, times in UTC');
     expect(lines[from + 1]).toMatch(/ {2}wave\.opened {2}wave shore-0\b/);
     // Down to the two lines at the end.
     expect(lines[37]).toMatch(/ {2}wave\.opened {2}wave shore-\d+/);
-    expect(linesIn({ ...night, events }, 120, 60)).not.toContain('last events');
-    expect(linesIn(press(below, 'enter').state, 120, 40)).not.toContain('last events');
-    expect(linesIn(press(below, 'enter').state, 80, 24)).not.toContain('last events');
+    expect(linesIn({ ...night, events }, 120, 60)).not.toContain('last events, times in UTC');
+    expect(linesIn(press(below, 'enter').state, 120, 40)).not.toContain('last events, times in UTC');
+    expect(linesIn(press(below, 'enter').state, 80, 24)).not.toContain('last events, times in UTC');
   });
 
   it('fills a small screen: the rollout at the cursor, what needs a person in full, and plain steps last', () => {
@@ -287,6 +287,8 @@ describe('the live screen', () => {
     const lines = linesIn(opened, 120, 40);
     expect(lines[0]).toMatch(/^> production/);
     expect(lines).toContain('collectors failed, else in flight');
+    const unread = linesIn({ ...opened, collectors: undefined }, 120, 40);
+    expect(unread).toContain('collectors failed, else in flight: reading …');
     expect(lines.some((line) => line.startsWith('> web-0 '))).toBe(true);
     expect(linesIn(opened, 120, 29)[0]).toMatch(/^production-1 /);
   });
