@@ -378,6 +378,19 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await expect.poll(() => page.url()).toContain(`#/rollouts/${waiting}`);
   });
 
+  it('offers the release of a held build before every other verb', async () => {
+    const buildHold = { build: '19.536-4', by: 'daemon', reason: `${waiting}: 3 failures`, at: 0 };
+    const { page } = await openRollout({ buildHold, state: 'held', verbs: ['abort', 'rollback', 'retry'] });
+    const buttons = page.getByRole('region', { name: 'What to do now' }).getByRole('button');
+    expect(await buttons.allTextContents()).toEqual([
+      'release build 19.536-4 …',
+      'abort',
+      'roll back',
+      expect.stringMatching(/^retry/),
+    ]);
+    expect(await buttons.first().getAttribute('class')).toBe('primary');
+  });
+
   it('links the rollout whose failures hold the build of another policy', async () => {
     const reason = `${waiting}: wave canary: 3 failures, 2 allowed`;
     const buildHold = { build: '19.536-4', by: 'daemon', reason, at: 0 };

@@ -23,7 +23,7 @@ const backToShownMax = 3;
 
 /** The build of a rollout. A rollback has as many as its collectors had. */
 export function targetText({ targetBuild, backTo }: Pick<RolloutStatus, 'targetBuild' | 'backTo'>): string {
-  if (backTo.length < 2) return targetBuild;
+  if (backTo.length === 0) return targetBuild;
   const builds = backTo.slice(0, backToShownMax).join(', ');
   return backTo.length > backToShownMax ? `${builds}, … (${showCount(backTo.length)} builds)` : builds;
 }

@@ -16,6 +16,7 @@ import { linkTo } from '../parts/route.ts';
 import { ByWhom, Time } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 import { Need } from '../parts/what-to-do.tsx';
+import { buildToRelease, ReleaseBuild } from '../verbs/held.tsx';
 import { askVerb, dueVerb, labelOf } from '../verbs/verb-dialogs.tsx';
 import type { PolicyOverview } from './policy-overviews.ts';
 
@@ -46,6 +47,7 @@ export function PolicyRow({
   }
   const current = currentWave(rollout);
   const due = dueVerb(rollout);
+  const build = hasSharedHold ? undefined : buildToRelease(rollout);
   const failed = failedOf(rollout.counts);
   return (
     <li class={rollout.headline.needsPerson ? 'policy needs' : 'policy'}>
@@ -101,6 +103,11 @@ export function PolicyRow({
         <FirstCause rollout={rollout} />
         <DeedNote deed={deed} />
       </div>
+      {due === undefined && build !== undefined ? (
+        <div class="verbs">
+          <ReleaseBuild build={build} />
+        </div>
+      ) : null}
       {due === undefined ? null : (
         <div class="verbs">
           <ActButton class="primary" onClick={() => askVerb(due, rollout)}>

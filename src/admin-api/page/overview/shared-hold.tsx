@@ -1,9 +1,8 @@
 import { counted } from '../../../rollout/messages/sentences.ts';
-import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
 import { ByWhom } from '../parts/time.tsx';
-import { askRelease } from '../verbs/held.tsx';
+import { ReleaseBuild } from '../verbs/held.tsx';
 
 /** A held build that stops several rollouts: one incident, with its cause and what ends it. */
 export function SharedHold({
@@ -31,7 +30,7 @@ export function SharedHold({
           </span>
         ))}
       </p>
-      <ActButton onClick={() => askRelease(build, `build ${build}`)}>release build {build} …</ActButton>
+      <ReleaseBuild build={build} />
     </section>
   );
 }

@@ -4,7 +4,7 @@ import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
 import { ByWhom, TimeAfter } from '../parts/time.tsx';
-import { askRelease, type HeldProps } from '../verbs/held.tsx';
+import { askRelease, buildToRelease, type HeldProps } from '../verbs/held.tsx';
 
 // The headline, or the note of what is held, shows these already.
 const saidElsewhere: readonly string[] = ['waveApproval', 'planApproval', 'held', 'paused', 'stratumHeld'];
@@ -53,7 +53,11 @@ export function Notes({ rollout }: { readonly rollout: Rollout }) {
         </p>
       )}
       {buildHold === null ? null : (
-        <HoldNote what={`build ${buildHold.build}`} subject={buildHold.build} held={buildHold} />
+        <HoldNote
+          what={`build ${buildHold.build}`}
+          subject={buildToRelease(rollout) === undefined ? buildHold.build : undefined}
+          held={buildHold}
+        />
       )}
       <HeldStrata held={strata.held} isOver={rollout.endedAt !== null} />
     </>

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { counted } from '../../../rollout/messages/sentences.ts';
 import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { callDaemon } from '../parts/call.ts';
+import { callDaemon, type Rollout } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
 import { holds, rollouts, tookPlace } from '../parts/live.ts';
 import { problemText } from '../parts/reading.ts';
@@ -90,6 +90,19 @@ function HeldRow({ what, subject, link, held }: HeldProps & { readonly link?: st
         release
       </ActButton>
     </li>
+  );
+}
+
+/** The build for which a rollout is held. It has to be released before the rollout can be resumed. */
+export function buildToRelease({ state, buildHold }: Rollout): string | undefined {
+  return state === 'held' ? buildHold?.build : undefined;
+}
+
+export function ReleaseBuild({ build }: { readonly build: string }) {
+  return (
+    <ActButton class="primary" onClick={() => askRelease(build, `build ${build}`)}>
+      release build {build} …
+    </ActButton>
   );
 }
 

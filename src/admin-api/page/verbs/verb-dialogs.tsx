@@ -11,6 +11,7 @@ import { Lines } from '../parts/lines.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
 import { clockText } from '../parts/time.tsx';
+import { buildToRelease, ReleaseBuild } from './held.tsx';
 import { PlanChecks } from './plan-checks.tsx';
 import { makeRollbackPreview } from './rollback-preview.tsx';
 
@@ -20,8 +21,10 @@ const stopping: readonly Verb[] = ['abort', 'rollback'];
 export function VerbButtons({ rollout }: { readonly rollout: Rollout }) {
   const due = dueVerb(rollout);
   const others = rollout.verbs.filter((each) => each !== due);
+  const build = buildToRelease(rollout);
   return (
     <div class="verbs">
+      {build === undefined ? null : <ReleaseBuild build={build} />}
       {[...(due === undefined ? [] : [due]), ...others].map((each) => (
         <ActButton
           key={each}
