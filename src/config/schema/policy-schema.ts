@@ -14,11 +14,44 @@ import { WavesSchema } from './waves-schema.ts';
 
 const cronCharactersMax = 200;
 
+/** The fields of a cron expression from the right, each with its highest value. */
+const cronFields = [
+  { name: 'day of the week', highest: 7 },
+  { name: 'month', highest: 12 },
+  { name: 'day of the month', highest: 31 },
+  { name: 'hour', highest: 23 },
+  { name: 'minute', highest: 59 },
+  { name: 'second', highest: 59 },
+] as const;
+
 /** In the dialect of the scheduler that runs it: days of the month and of the week must both match. */
-const Schedule = z.string().refine((text) => text.length <= cronCharactersMax && isCronExpression(text), {
-  error: (issue) =>
-    `${quote(String(issue.input))} is not a cron expression that comes due; write five fields, or six with seconds first, such as "*/15 * * * *"`,
-});
+const Schedule = z
+  .string()
+  .refine(
+    (text) => text.length <= cronCharactersMax && isCronExpression(text) && longStepIn(text) === undefined,
+    {
+      error: (issue) => {
+        const text = String(issue.input);
+        return (
+          longStepIn(text) ??
+          `${quote(text)} is not a cron expression that comes due; write five fields, or six with seconds first, such as "*/15 * * * *"`
+        );
+      },
+    },
+  );
+
+/** The scheduler accepts any step. A step above its field's range runs on the first value only. */
+function longStepIn(text: string): string | undefined {
+  if (text.length > cronCharactersMax || !isCronExpression(text)) return undefined;
+  const parts = text.trim().split(/\s+/).reverse();
+  for (const [index, { name, highest }] of cronFields.entries()) {
+    const steps = parts[index]?.matchAll(/\/(\d+)/g) ?? [];
+    for (const [written, step] of steps)
+      if (Number(step) > highest)
+        return `${quote(text)} has the step "${written}" in its ${name} field; write a step of at most ${highest}`;
+  }
+  return undefined;
+}
 
 const Upgrade = z
   .strictObject({
