@@ -1,6 +1,6 @@
 import { accountConfigsOf } from '../../src/config/account-configs.ts';
 import type { AccountConfig, Config } from '../../src/config/config.ts';
-import { configOf, type Environment } from '../../src/config/load/load-config.ts';
+import { configFrom, type Environment } from '../../src/config/load/load-config.ts';
 import { ConfigError } from '../../src/config/source/config-error.ts';
 import { parseYaml } from '../../src/config/source/yaml-source.ts';
 
@@ -8,7 +8,7 @@ const service = 'service: { baseUrl: https://api.example.com/api, accessId: id, 
 
 /** Reads YAML text as the file `config.yaml`. @throws ConfigError */
 export function readConfig(text: string, environment: Environment = {}): Config {
-  return configOf(parseYaml(text, 'config.yaml'), environment);
+  return configFrom(() => parseYaml(text, 'config.yaml'), environment);
 }
 
 /** The same of a file with one account: what a daemon runs by. @throws ConfigError */

@@ -9,10 +9,10 @@ import { ConfigFile } from '../schema/config-file.ts';
 import { HttpSchema } from '../schema/http-schema.ts';
 import { withPassword } from '../schema/redis-schema.ts';
 import { partOf } from '../schema/value-schemas.ts';
-import { ConfigError, formatPath } from '../source/config-error.ts';
+import { ConfigError, type ConfigProblem, formatPath } from '../source/config-error.ts';
 import { type PlacedIssue, placeIssue, placeProblems } from '../source/describe-problems.ts';
 import { explainIssue } from '../source/explain-issue.ts';
-import { readYaml, type YamlSource } from '../source/yaml-source.ts';
+import { DuplicateKeysError, readYaml, type YamlSource } from '../source/yaml-source.ts';
 import { type NamedFiles, readNamedFiles, secretOr } from './read-named-files.ts';
 import { receiversOf } from './receivers.ts';
 import {
@@ -30,10 +30,32 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * @throws ConfigError with all problems at once, each with file, line, column and path
  */
 export function loadConfig(path: string, environment: Environment, withSecrets = true): Config {
-  return configOf(readYaml(path), environment, withSecrets);
+  return configFrom(() => readYaml(path), environment, withSecrets);
 }
 
-/** `loadConfig` for YAML that was read already. @throws ConfigError */
+/** Duplicate keys hide no other problem of the file. */
+export function configFrom(read: () => YamlSource, environment: Environment, withSecrets = true): Config {
+  try {
+    return configOf(read(), environment, withSecrets);
+  } catch (error) {
+    if (!(error instanceof DuplicateKeysError)) throw error;
+    const others = problemsOf(() => configOf(error.source, environment, withSecrets));
+    const problems = [...error.problems, ...others];
+    throw new ConfigError(problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)));
+  }
+}
+
+function problemsOf(load: () => Config): readonly ConfigProblem[] {
+  try {
+    load();
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems;
+  }
+}
+
+/** For YAML that was read already. @throws ConfigError */
 export function configOf(source: YamlSource, environment: Environment, withSecrets = true): Config {
   if (source.value === null) {
     throw new ConfigError([

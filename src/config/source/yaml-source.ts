@@ -16,7 +16,7 @@ import {
   type YAMLParseError,
   type YAMLWarning,
 } from 'yaml';
-import { ConfigError, formatPath, keyName, quote } from './config-error.ts';
+import { ConfigError, type ConfigProblem, formatPath, keyName, quote } from './config-error.ts';
 import { readTextFile } from './text-file.ts';
 
 /** A YAML file as plain data, with the position of each part. */
@@ -32,6 +32,16 @@ export interface YamlSource {
 interface Position {
   readonly line: number;
   readonly column: number;
+}
+
+/** The file can be read apart from duplicate keys, of which the last one counts. Other checks can go on with it. */
+export class DuplicateKeysError extends ConfigError {
+  readonly source: YamlSource;
+
+  constructor(problems: readonly ConfigProblem[], source: YamlSource) {
+    super(problems);
+    this.source = source;
+  }
 }
 
 /** Far above a config with 100 rollouts and long lists. */
@@ -54,6 +64,7 @@ export function readYaml(path: string, maxBytes: number = fileBytesMax): YamlSou
 /**
  * Reads YAML text; `file` names it in errors.
  * @throws ConfigError with every syntax error, duplicate key, and construct that plain data cannot have
+ * @throws DuplicateKeysError when there are only duplicate keys
  */
 export function parseYaml(text: string, file: string): YamlSource {
   const lines = new LineCounter();
@@ -77,8 +88,12 @@ export function parseYaml(text: string, file: string): YamlSource {
     ...syntaxProblems(document, positionAt, nodes.quotesByEnd),
     ...(document.errors.length === 0 ? nodes.problems : []),
   ];
-  if (problems.length > 0) throw new ConfigError(problems.map((problem) => ({ file, path: '', ...problem })));
-  return { file, value: plainValue(document, file), locate: makeLocate(document, nodes, positionAt) };
+  const placed = (list: readonly Problem[]) => list.map((problem) => ({ file, path: '', ...problem }));
+  const duplicates = placed(document.errors.length === 0 ? nodes.duplicates : []);
+  if (problems.length > 0) throw new ConfigError([...placed(problems), ...duplicates]);
+  const source = { file, value: plainValue(document, file), locate: makeLocate(document, nodes, positionAt) };
+  if (duplicates.length > 0) throw new DuplicateKeysError(duplicates, source);
+  return source;
 }
 
 type PositionAt = (offset: number) => Position;
@@ -155,11 +170,12 @@ function syntaxSentence(fault: YAMLParseError | YAMLWarning): string {
 
 /** What one walk through a document finds. */
 interface Nodes {
-  /** Constructs that YAML allows, but a config does not: duplicate keys, `__proto__`, merge keys, aliases without end. */
+  /** Constructs that YAML allows, but a config does not: `__proto__`, merge keys, aliases without end. */
   readonly problems: readonly Problem[];
+  readonly duplicates: readonly Problem[];
   /** The start of each quoted text by its end. */
   readonly quotesByEnd: ReadonlyMap<number, number>;
-  /** The members of each mapping, because a file may have many problems. */
+  /** The members of each mapping, because a file may have many problems. The last one of a name, as yaml reads it. */
   readonly membersOf: ReadonlyMap<YAMLMap, ReadonlyMap<string, Pair>>;
   /** What each alias stands for, since yaml would walk the whole document for each. */
   readonly targetOf: ReadonlyMap<Alias, Node>;
@@ -167,6 +183,7 @@ interface Nodes {
 
 function readNodes(document: Document, positionAt: PositionAt): Nodes {
   const problems: Problem[] = [];
+  const duplicates: Problem[] = [];
   const quotesByEnd = new Map<number, number>();
   const membersOf = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
   const targetOf = new Map<Alias, Node>();
@@ -192,39 +209,40 @@ function readNodes(document: Document, positionAt: PositionAt): Nodes {
         return undefined;
       }
       if (node.anchor !== undefined) anchors.set(node.anchor, node);
-      if (isMap(node)) membersOf.set(node, readMembers(node, positionAt, report));
+      if (isMap(node)) membersOf.set(node, readMembers(node, positionAt, report, duplicates));
       const isQuoted = isScalar(node) && (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE');
       if (isQuoted && node.range) quotesByEnd.set(node.range[1], node.range[0]);
       return undefined;
     },
   });
-  return { problems, quotesByEnd, membersOf, targetOf };
+  return { problems, duplicates, quotesByEnd, membersOf, targetOf };
 }
 
 function readMembers(
   { items }: YAMLMap,
   positionAt: PositionAt,
   report: (node: Node, message: string, path?: string) => void,
+  duplicates: Problem[],
 ): ReadonlyMap<string, Pair> {
   const members = new Map<string, Pair>();
+  const firstLines = new Map<string, number>();
   for (const pair of items) {
     const { key } = pair;
     if (!isScalar(key)) continue;
     const name = String(key.value);
-    const first = members.get(name);
     if (name === '__proto__') {
       report(key, 'the key "__proto__" is not allowed; remove it', name);
     } else if (name === '<<') {
       report(key, 'merge keys (<<) are not supported; write the keys out');
-    } else if (first !== undefined) {
-      const keyText = keyName(name);
-      const { line } = positionAt(startOf(first.key) ?? 0);
-      report(
-        key,
-        `the key ${quote(keyText)} is given twice, first on line ${line}; keep one`,
-        formatPath([keyText]),
-      );
     } else {
+      const keyText = keyName(name);
+      const place = positionAt(startOf(key) ?? 0);
+      const line = firstLines.get(name);
+      if (line === undefined) firstLines.set(name, place.line);
+      else {
+        const message = `the key ${quote(keyText)} is given twice, first on line ${line}; keep one`;
+        duplicates.push({ ...place, path: formatPath([keyText]), message });
+      }
       members.set(name, pair);
     }
   }

@@ -211,6 +211,17 @@ rollouts:
     ]);
   });
 
+  it('reports duplicate keys with the others, and reads the last of them', () => {
+    const yaml = 'concurrency: 3\nwave: []\nconcurrency: 0\nconcurrency: many\nschedule: hourly';
+    expect(problemsIn(withRollout(yaml)).map((line) => line.slice(0, 72))).toEqual([
+      expect.stringContaining('5:5: rollouts[0].wave: unknown key "wave"'),
+      expect.stringContaining('6:5: concurrency: the key "concurrency" is given twice'),
+      expect.stringContaining('7:5: concurrency: the key "concurrency" is given twice'),
+      expect.stringContaining('7:18: rollouts[0].concurrency: must be a number'),
+      expect.stringContaining('8:15: rollouts[0].schedule: "hourly" is not'),
+    ]);
+  });
+
   it('carries them as data, and shows at most fifty', () => {
     const names = Array.from({ length: 70 }, (_, index) => `key${index}: 1`).join('\n');
     const read = () => readConfig(withSection(names));
