@@ -36,8 +36,7 @@ const consequences: Readonly<
   resume: (status) => [
     `It was stopped: ${sentence(status.reason)}`,
     `To continue: ${counted(waiting(status) - setAside(status), 'collector')}, ${showCount(status.concurrency)} at a time.`,
-    // That hold ends without them when it is resumed.
-    status.reasonKind === 'onlyHeldStrata' ? '' : heldExceptText(status),
+    staysHeldText('resume', status, status),
     ...status.waves
       .filter(({ state, failures }) => state !== 'passed' && failures > 0)
       .map(({ name, failures, failuresAllowed }) => {
@@ -69,7 +68,7 @@ const consequences: Readonly<
   rollback: () => [],
   retry: (status, { choosesFailures = false }) => [
     `To be upgraded again, with new attempts: ${choosesFailures ? 'the chosen ones of ' : ''}${counted(countIn(status.counts, isFailed), 'failed collector')}.`,
-    heldExceptText(status),
+    staysHeldText('retry', status, status),
     'Failures of these upgrades no longer count until they fail again.',
   ],
 };
@@ -114,12 +113,22 @@ function waiting({ counts }: RolloutStatus): number {
   return counts.pending + counts.retrying + counts.deferred;
 }
 
-/** What is held starts only after a release, whatever is resumed or retried. */
-function heldExceptText({ strata: { held } }: RolloutStatus): string {
-  const [first, ...others] = held;
-  if (first === undefined) return '';
+/**
+ * What a resume or a retry leaves held until a release, with its collectors. Empty if nothing stays held.
+ * @param after the rollout after the verb, for its result
+ */
+export function staysHeldText(
+  verb: 'resume' | 'retry',
+  { reasonKind }: RolloutStatus,
+  after: RolloutStatus,
+): string {
+  const [first, ...others] = after.strata.held;
+  // A resume ends such a rollout without them.
+  if (first === undefined || (verb === 'resume' && reasonKind === 'onlyHeldStrata')) return '';
   const more = others.length === 0 ? '' : ` and ${counted(others.length, 'other stratum', 'other strata')}`;
-  return `Held until a release: ${heldName(first.label)}${more}.`;
+  const count = setAside(after);
+  const held = count === 0 ? 'Held' : `${counted(count, 'collector stays', 'collectors stay')} held`;
+  return `${held} until a release: ${heldName(first.label)}${more}.`;
 }
 
 /** Waiting members of held strata: they start after a release. */

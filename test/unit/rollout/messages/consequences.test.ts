@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { consequenceText } from '../../../../src/rollout/messages/consequences.ts';
+import { consequenceText, staysHeldText } from '../../../../src/rollout/messages/consequences.ts';
 import { aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
 import { aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
@@ -21,11 +21,28 @@ it('an approval that no wave waits for any more promises nothing', () => {
 
 it.each(['retry', 'resume'] as const)('a %s names what stays held until a release', (verb) => {
   const strata = strataHolding(aHeldStratum({ label: 'osName=Windows*' }), aHeldStratum());
+  const waves = [aWaveStatus({ setAside: 5 }), aWaveStatus({ setAside: 7 })];
   const texts = (changes: Parameters<typeof aRolloutStatus>[0]) =>
     consequenceText(verb, aRolloutStatus(changes), reader).join(' ');
-  expect(texts({ strata })).toContain('Held until a release: group osName=Windows* and 1 other stratum.');
-  expect(texts({})).not.toContain('Held until');
-  if (verb === 'resume') expect(texts({ strata, reasonKind: 'onlyHeldStrata' })).not.toContain('Held until');
+  expect(texts({ strata, waves })).toContain(
+    '12 collectors stay held until a release: group osName=Windows* and 1 other stratum.',
+  );
+  expect(texts({ waves })).not.toContain('held until');
+  if (verb === 'resume') {
+    const onlyHeld = texts({ strata, waves, reasonKind: 'onlyHeldStrata' });
+    expect(onlyHeld).not.toContain('held until');
+  }
+});
+
+it('the result of a retry names what stays held after it', () => {
+  const before = aRolloutStatus({});
+  const strata = strataHolding(aHeldStratum({ label: 'osName=Windows*' }));
+  const after = (aside: number) => aRolloutStatus({ strata, waves: [aWaveStatus({ setAside: aside })] });
+  expect(staysHeldText('retry', before, after(1))).toBe(
+    '1 collector stays held until a release: group osName=Windows*.',
+  );
+  expect(staysHeldText('retry', before, after(0))).toBe('Held until a release: group osName=Windows*.');
+  expect(staysHeldText('retry', before, before)).toBe('');
 });
 
 it.each([
