@@ -39,9 +39,7 @@ function withZone(time: string, at: EpochMs): string {
   return zone === undefined ? time : `${time} ${zone}`;
 }
 
-/** For an instant to come. On another day with date and zone, because the reader may be in another zone by then. */
+/** For an instant to come. With its zone, because the reader may be in another zone by then. */
 export function showComing(at: EpochMs, now: EpochMs): string {
-  const time = showInstant(at, now);
-  if (!time.includes(' ') && at - now <= dayMs) return time;
-  return `${time} ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+  return `${showInstant(at, now)} ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
 }

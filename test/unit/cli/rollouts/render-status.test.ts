@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderStatus } from '../../../../src/cli/rollouts/render-status.ts';
-import { showInstant, showMinute } from '../../../../src/cli/shell/show-instant.ts';
+import { showComing, showInstant, showMinute } from '../../../../src/cli/shell/show-instant.ts';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../../../src/contract/admin/status-parts.ts';
 import { anApiBudgetStatus, anOutage, startedAt } from '../../../support/builders.ts';
@@ -103,7 +103,7 @@ canary  passed   1 ok   0 failed   budget 0/0   ${minuteOf(startedAt)}   1 in fl
 early   soaking  1 ok   0 failed   budget 0/0   until ${minuteOf(startedAt + hour)}   errors 0.93   1 in flight
 rest    waiting   2/2   for gate of early
 strata  3 of 9 strata are in no wave before rest: AIX; HP-UX; …
-end     about ${atOf(startedAt)} (±10m), 24 requests   3.4/1.76 requests/s   lowered from 2.2 by 429s   429s 3
+end     about ${showComing(startedAt, startedAt)} (±10m), 24 requests   3.4/1.76 requests/s   lowered from 2.2 by 429s   429s 3
 plan    7f3a by schedule   3 left out   from 19.441-2`);
   });
 
