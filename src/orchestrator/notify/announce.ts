@@ -18,7 +18,7 @@ import {
   loadRolloutSummary,
   type SharedAttributeParts,
   type ViewParts,
-  withSharedAttribute,
+  withShownAttribute,
 } from '../records/read-records.ts';
 
 export interface AnnounceParts extends ViewParts, SharedAttributeParts {
@@ -131,10 +131,10 @@ async function announceRollout(
     dueOfRollout(before?.announced, describeRollout(seen, now, api, causes), at);
   const quick = due(view, {});
   // Causes are read only for messages that are announced now.
-  const { notices, announced } =
-    quick.notices.length === 0
-      ? quick
-      : due(await withSharedAttribute(parts, view), await loadCauses(parts, view));
+  if (quick.notices.length === 0)
+    return write(parts, { rollout: id, announced: quick.announced }, before, quick.notices);
+  const causes = await loadCauses(parts, view);
+  const { notices, announced } = due(await withShownAttribute(parts, view, causes), causes);
   return write(parts, { rollout: id, announced }, before, notices);
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/time.ts';
 import type { AuditEvent } from '../../base/vocabulary.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { VerbRequest } from './operations.ts';
@@ -22,6 +23,29 @@ const eventOf: Readonly<Record<RolloutVerb, AuditEvent>> = {
 /** Records who ran a verb that changed something, for the audit over all rollouts. */
 export async function auditVerb(parts: AuditParts, request: VerbRequest): Promise<void> {
   const { verb, rolloutId, by, reason } = request;
-  const subject = 'wave' in request ? `${rolloutId} wave ${request.wave}` : rolloutId;
+  const subject = [rolloutId, ...meantBy(request)].join(' ');
   await parts.register.audit({ at: parts.clock.now(), event: eventOf[verb], subject, by, reason });
+}
+
+/** What of the rollout the operator confirmed (P15), after its id in the subject. */
+function meantBy(request: VerbRequest): readonly string[] {
+  switch (request.verb) {
+    case 'approve':
+      return 'wave' in request ? [`wave ${request.wave}`] : [`plan ${request.planHash}`];
+    case 'skipSoak':
+      return [`wave ${request.wave}`];
+    case 'retry': {
+      const { failed, failureClass, collectorIds } = request;
+      if (collectorIds !== undefined) return [counted(collectorIds.length, 'collector')];
+      const which = failureClass === undefined ? [] : [`"${failureClass}" of`];
+      return [...which, counted(failed, 'failure')];
+    }
+    case 'rollback':
+    case 'resume':
+    case 'pause':
+    case 'abort':
+      return [];
+    default:
+      return request satisfies never;
+  }
 }

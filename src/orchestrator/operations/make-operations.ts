@@ -7,7 +7,7 @@ import { findOrphans } from '../configs/find-orphans.ts';
 import { auditKeptMax } from '../ports/fleet-register.ts';
 import { eventsReadMax } from '../ports/rollout-store.ts';
 import { loadCauses } from '../records/load-causes.ts';
-import { loadRolloutSummary, withSharedAttribute } from '../records/read-records.ts';
+import { loadRolloutSummary, withShownAttribute } from '../records/read-records.ts';
 import { writeReports } from '../report/write-reports.ts';
 import { readBuildTrials } from '../scan/read-plan.ts';
 import { makeApplyVerb } from './apply-verb.ts';
@@ -32,10 +32,8 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
     const known = { ...view, isPolicyMissing: parts.claims.isMissing(view.rollout.policy.name) };
-    const [weighed, causes] = [await withSharedAttribute(parts, known), await loadCauses(parts, known)];
-    const sharedAttribute =
-      weighed.sharedAttribute ?? (await parts.sharedAttributes.ofCauses(store, known, causes));
-    const shown = sharedAttribute === undefined ? weighed : { ...weighed, sharedAttribute };
+    const causes = await loadCauses(parts, known);
+    const shown = await withShownAttribute(parts, known, causes);
     const history = view.rollout.state === 'awaitingApproval' ? await readBuildTrials(parts) : [];
     const status = describeRollout(shown, now, api, causes, history);
     return { ...status, ...ofAccount };

@@ -38,7 +38,7 @@ export function describeUpgradeChange(
       policy: rollout.policy.name,
       rollout: rollout.id,
       ...causeOf(after),
-      by: 'daemon',
+      by: fact.kind === 'retryAsked' && fact.reason.kind === 'retryAsked' ? fact.reason.by : 'daemon',
       ...(waveName === undefined ? {} : { wave: waveName }),
       collectorId: after.identity.collectorId,
       collectorName: after.identity.collectorName,

@@ -5,6 +5,7 @@ import { awaitsDeferredAlone, deferredSeenMax } from '../../rollout/decision/wav
 import type { CreatesWait, Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { isIn, isOnBuild, type Upgrade, type UpgradeState } from '../../rollout/model/upgrade.ts';
 import { withCurrentCaps } from '../../rollout/reload/follow-config.ts';
+import type { CauseUpgrades } from '../../rollout/status/causes.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { FleetRegister, Holds } from '../ports/fleet-register.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
@@ -70,6 +71,18 @@ export async function withSharedAttribute(
   view: RolloutView,
 ): Promise<RolloutView> {
   const sharedAttribute = await sharedAttributes.of(store, view);
+  return sharedAttribute === undefined ? view : { ...view, sharedAttribute };
+}
+
+/** Adds what people see: the shared attribute of the failures, or of one cause where the failures together show none yet. */
+export async function withShownAttribute(
+  parts: SharedAttributeParts,
+  view: RolloutView,
+  causes: CauseUpgrades,
+): Promise<RolloutView> {
+  const weighed = await withSharedAttribute(parts, view);
+  if (weighed.sharedAttribute !== undefined) return weighed;
+  const sharedAttribute = await parts.sharedAttributes.ofCauses(parts.store, view, causes);
   return sharedAttribute === undefined ? view : { ...view, sharedAttribute };
 }
 

@@ -15,7 +15,7 @@ import {
   loadRolloutSummary,
   type SharedAttributeParts,
   type ViewParts,
-  withSharedAttribute,
+  withShownAttribute,
 } from '../records/read-records.ts';
 
 export interface ReportParts extends ViewParts, SharedAttributeParts {
@@ -56,7 +56,7 @@ export async function writeReports<Format extends ReportFormat>(
   const audit = await parts.register.readAudit(auditKeptMax);
   const events = newestFirst.toReversed();
   const status = describeRollout(
-    await withSharedAttribute(parts, view),
+    await withShownAttribute(parts, view, groups),
     now,
     await readApiBudgetStatus(),
     groups,

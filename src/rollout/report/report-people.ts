@@ -16,7 +16,7 @@ export interface ReportedActs {
   readonly holdings: readonly AuditEntry[];
 }
 
-/** What operators did to the whole rollout: approvals, pauses, resumes, the end, holds and releases. */
+/** What operators did to the whole rollout: approvals, pauses, resumes, retries, the end, holds and releases. */
 export function peopleBlocks({ events, holdings, status }: ReportedActs): readonly Block[] {
   const acts = [
     ...events
@@ -46,13 +46,16 @@ export function peopleBlocks({ events, holdings, status }: ReportedActs): readon
 // A hold of a group reaches its rollouts within seconds.
 const sameActMs: DurationMs = 60_000;
 
-/** What was held or released, if it concerns this rollout: a stratum of it, or a group or its build while it ran. */
+/** What was retried, held or released, if it concerns this rollout: a stratum of it, or a group or its build while it ran. */
 function heldSubject(
   { event, subject, at }: AuditEntry,
   holdings: readonly AuditEntry[],
   { id, targetBuild, createdAt, endedAt }: RolloutStatus,
 ): string | undefined {
   const ofRollout = ` of ${id}`;
+  // The rollout's own events have each collector, but not what was asked.
+  if (event === 'rollout.retried')
+    return subject.startsWith(`${id} `) ? subject.slice(id.length + 1) : undefined;
   if (event.startsWith('stratum.'))
     return subject.endsWith(ofRollout) ? heldName(subject.slice(0, -ofRollout.length)) : undefined;
   if (at < createdAt || (endedAt !== null && at > endedAt)) return undefined;

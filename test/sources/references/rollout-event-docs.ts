@@ -288,7 +288,7 @@ export const auditEventDocs = {
     example: { subject: rollout, reason: 'disk was full, now fixed' },
   },
   'rollout.approved': {
-    when: 'A plan or a wave was approved. With a wave, the subject names it.',
+    when: 'A plan or a wave was approved, which the subject names.',
     example: { subject: `${rollout} wave rest`, reason: 'CHG-4711' },
   },
   'wave.soakSkipped': {
@@ -303,7 +303,10 @@ export const auditEventDocs = {
     when: 'A rollback was started, also by the daemon.',
     example: { subject: rollout, reason: 'build drops messages' },
   },
-  'rollout.retried': { when: 'Failed collectors were retried.', example: { subject: rollout, reason: '' } },
+  'rollout.retried': {
+    when: 'Failed collectors were retried; the subject names which.',
+    example: { subject: `${rollout} 3 failures`, reason: '' },
+  },
 } satisfies Readonly<
   Record<AuditEvent, EventDoc<{ readonly subject: string; readonly reason: string; readonly by?: string }>>
 >;

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { announceDue, keepAnnouncing } from '../../../src/orchestrator/notify/announce.ts';
+import type { Receiver } from '../../../src/rollout/model/receiver.ts';
 import { makeOutboxModel } from '../../simulation/world/outbox-model.ts';
 import { aRollout, askedFor } from '../../support/builders.ts';
 import { aHouse, freeze, save } from '../../support/house.ts';
 import { countingStore } from '../../support/store/counting-store.ts';
+
+const pager: Receiver = {
+  ...{ name: 'pager', events: ['held'], policies: ['*'], quiet: null },
+  place: { kind: 'webhook', url: new Secret('https://pager.example.com'), secret: new Secret('s') },
+};
 
 describe('announcing', () => {
   it('reads a rollout whole when it has changed, and otherwise every ten seconds', async () => {
@@ -34,6 +41,24 @@ describe('announcing', () => {
       stopping.signal,
     );
     expect(readAfterMs).toEqual([0, 6_000, 16_000]);
+  });
+
+  it('names what the failures of one cause share, as status does', async () => {
+    const { parts, store, now } = await aHouse();
+    await save(store, await now(), { state: 'held', reason: askedFor('a look') });
+    const shared = {
+      ...{ attributes: [{ key: 'osName', value: 'Windows*' }], failed: 11, tried: 40, share: 0.2 },
+      elsewhere: { failed: 2, tried: 90 },
+      cause: { of: 'failed', text: 'disk is full' },
+    } as const;
+    const outbox = makeOutboxModel();
+    await announceDue({
+      ...parts,
+      sharedAttributes: { ...parts.sharedAttributes, ofCauses: async () => shared },
+      ...{ outbox, queue: { wake: async () => undefined }, reportsOf: () => [] },
+      receivers: () => [pager],
+    });
+    expect(JSON.stringify(await outbox.read(pager.name))).toContain(`upwave hold 'osName=Windows*'`);
   });
 
   it('hears of the second end of an older rollout that was open for less than a pass', async () => {

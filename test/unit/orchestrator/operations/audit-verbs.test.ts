@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { auditVerb } from '../../../../src/orchestrator/operations/audit-verbs.ts';
 import { makeOperations } from '../../../../src/orchestrator/operations/make-operations.ts';
+import type { AskedVerb } from '../../../../src/rollout/verbs/judge-verb.ts';
 import { aRollout, startedAt } from '../../../support/builders.ts';
 import { aHouse } from '../../../support/house.ts';
 
@@ -14,6 +16,22 @@ it('the audit has an entry for each verb that changed something, and none for a 
     { at: startedAt, event: 'rollout.paused', subject: asked.rolloutId, by: 'ann', reason: 'lunch' },
   ]);
 });
+
+it.each([
+  [{ verb: 'approve', planHash: '02e8b060' }, 'plan 02e8b060'],
+  [{ verb: 'approve', wave: 'rest' }, 'wave rest'],
+  [{ verb: 'skipSoak', wave: 'canary' }, 'wave canary'],
+  [{ verb: 'retry', failed: 18 }, '18 failures'],
+  [{ verb: 'retry', failed: 18, failureClass: 'disabled' }, '"disabled" of 18 failures'],
+  [{ verb: 'retry', failed: 18, collectorIds: [7] }, '1 collector'],
+] as const satisfies ReadonlyArray<readonly [AskedVerb, string]>)(
+  'the audit names what %o confirmed (P15)',
+  async (asked, what) => {
+    const { parts } = await aHouse();
+    await auditVerb(parts, { ...asked, rolloutId: 'web-20260302-1', by: 'ann', reason: '' });
+    expect(await parts.register.readAudit(1)).toMatchObject([{ subject: `web-20260302-1 ${what}` }]);
+  },
+);
 
 it('a filter of the audit reads beyond the newest entries', async () => {
   const { parts } = await aHouse();

@@ -31,6 +31,16 @@ describe('an event', () => {
     ]);
   });
 
+  it('of a retry is by the operator who asked for it', () => {
+    const before = anEndedOne('failed', { reason });
+    const why = { kind: 'retryAsked', by: 'ann', words: '' } as const;
+    const after = anUpgrade({ state: 'retrying', dueAt: t, reason: why });
+    const fact = { kind: 'retryAsked', at: t, reason: why } as const;
+    expect(describeUpgradeChange(aRollout(), before, after, fact)).toMatchObject([
+      { event: 'upgrade.retrying', by: 'ann' },
+    ]);
+  });
+
   it('of a success names the build that the collector had', () => {
     const after = anEndedOne('succeeded', { reason });
     const { fromBuild } = after.identity;

@@ -152,7 +152,7 @@ describe('a report', () => {
     ]);
   });
 
-  it('names who held and released groups of the rollout and its build', () => {
+  it('names who retried, and who held and released groups of the rollout and its build', () => {
     const entry = (event: AuditEntry['event'], subject: string, changes: Partial<AuditEntry> = {}) => {
       return { at: startedAt + minute, event, subject, by: 'ann', reason: 'driver fixed', ...changes };
     };
@@ -166,10 +166,13 @@ describe('a report', () => {
       entry('build.held', '19.500-1'),
       entry('stratum.held', `${rack} of production-20260302-1`, { by: 'daemon' }),
       entry('stratum.held', `${rack} of other-20260302-1`),
+      entry('rollout.retried', 'production-20260302-1 "disabled" of 18 failures'),
+      entry('rollout.retried', 'other-20260302-1 3 failures'),
     ];
     const text = writeReport(reportDocument(anInput({ holdings, events: [] })), 'md');
     const rows = text.slice(text.indexOf('## People'), text.indexOf('## Waves')).trim().split('\n');
     expect(rows.slice(4)).toEqual([
+      '| 2026-03-02 21:01 UTC | ann | retried: "disabled" of 18 failures | driver fixed |',
       '| 2026-03-02 21:02 UTC | ann | released: build 19.536-4 | driver fixed |',
       '| 2026-03-02 21:03 UTC | ann | released: group fields.rack=r7 | driver fixed |',
       '| 2026-03-02 21:40 UTC | ann | released: group fields.rack=r7 | driver fixed |',
