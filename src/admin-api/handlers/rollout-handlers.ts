@@ -48,9 +48,9 @@ export function makeRolloutHandlers(ask: AskOperations) {
         params.id,
         await ask.read((operations) => operations.searchUpgrades(params.id, search)),
       );
-      return {
-        body: { collectors: upgrades.map((each) => encodeUpgrade(each, status, strata)), total, next },
-      };
+      const withResults = query.results !== undefined;
+      const collectors = upgrades.map((each) => encodeUpgrade(each, status, strata, withResults));
+      return { body: { collectors, total, next } };
     },
     getRolloutCourse: async ({ params }) => ({
       body: found(params.id, await ask.read((operations) => operations.showCourse(params.id))),

@@ -1,12 +1,14 @@
 import type { RolloutStatus, UpgradeBody } from '../../contract/admin/rollout-status.ts';
 import { upgradeReasonText } from '../../rollout/messages/upgrade-reasons.ts';
 import { dueAtOf, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { attemptResultsOf } from '../../rollout/status/attempt-status.ts';
 
-/** One collector's record in the admin API: flat, with its wave by name. */
+/** One collector's record in the admin API: flat, with its wave by name. @param withResults those of its attempts, too */
 export function encodeUpgrade(
   upgrade: Upgrade,
   status: Pick<RolloutStatus, 'waves'>,
   strata: ReadonlyArray<{ readonly label: string }>,
+  withResults = false,
 ): UpgradeBody {
   const reason = reasonOf(upgrade);
   return {
@@ -26,5 +28,6 @@ export function encodeUpgrade(
     dueAt: dueAtOf(upgrade) ?? null,
     endedAt: 'endedAt' in upgrade.progress ? upgrade.progress.endedAt : null,
     failureClass: ('failureClass' in upgrade.progress ? upgrade.progress.failureClass : undefined) ?? null,
+    ...(withResults && { results: attemptResultsOf(upgrade) }),
   };
 }

@@ -9,6 +9,7 @@ import { heldPercent, isMet, type Limit, LimitError, parseLimit } from '../../re
 import { summarizeSeeds } from '../../rehearsal/result/rehearsal.ts';
 import { rehearsalDocument } from '../../rehearsal/result/rehearsal-document.ts';
 import type { RehearsedVariant, ShownRehearsal } from '../../rehearsal/result/rehearsal-text.ts';
+import { comparedText, type ShownReplay } from '../../rehearsal/result/replay-text.ts';
 import { variantsOf } from '../../rehearsal/result/variants.ts';
 import type { WhatIf } from '../../rehearsal/world/what-if.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
@@ -23,6 +24,7 @@ import { openConfig, orUsageFailure, policyOf } from '../shell/open-config.ts';
 import { writeLinesToFile } from '../shell/write-lines.ts';
 import { learnCourse } from './learn-course.ts';
 import { readFleet } from './read-fleet.ts';
+import { type KeptPast, placePast, readPast } from './read-past.ts';
 import { renderRehearsal } from './render-rehearsal.ts';
 import { makeSeedPool, type SeedPool } from './seed-pool.ts';
 import { type Occasion, readWhatIf, usualWhatIf } from './what-if-file.ts';
@@ -31,6 +33,8 @@ export interface RehearseOptions extends DaemonTarget {
   readonly fleet?: string;
   readonly build?: string;
   readonly whatIf?: string;
+  /** The past rollout that is played again. */
+  readonly replay?: string;
   /** Ask the daemon how upgrades went before. */
   readonly learn: boolean;
   readonly seeds: number;
@@ -48,36 +52,26 @@ export async function rehearseCommand(
 ): Promise<ExitCode> {
   // With a file for the fleet, it calls nobody.
   const config = openConfig(options.config, process.env, options.fleet === undefined);
-  const policy = choosePolicy(config, named);
+  const limits = options.failIf.map(readLimit);
+  const { replay } = options;
+  const kept =
+    replay === undefined ? undefined : await withDaemon(options, (client) => readPast(client, replay));
+  const policy = choosePolicy(config, named ?? kept?.status.policy);
   const tooQuick = tooQuickText(policy);
   if (tooQuick !== undefined)
     output.err.write(`warning: ${tooQuick}. Rehearse a policy with the times of the real service.\n`);
-  const limits = options.failIf.map(readLimit);
-  const beganAt = options.at ?? Date.now();
-  const learned = options.learn
-    ? await withDaemon(options, (client) => learnCourse(client, policy.name))
-    : undefined;
-  const whatIf = openWhatIf(options.whatIf, { policy, at: beganAt, learned });
-  const { file, build } = { file: options.fleet, build: options.build };
-  const fleetOptions = { ...(file && { file }), ...(build && { build }), at: beganAt };
-  const { targetBuild, snapshot } = await readFleet(config, policy, fleetOptions, output);
-  const planned = countPlanned(policy, targetBuild, snapshot);
-  if (planned === 0)
-    throw new UsageFailure(
-      `${policy.name} plans no collector for build ${targetBuild}; \`upwave plan\` shows why`,
-    );
-  const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);
-  const passPauseMs = passPauseFor(planned);
-  const scene = { targetBuild, snapshot, beganAt, whatIf, requestsPerSecond, passPauseMs };
+  const { scene, planned, shown } = await readScene(config, { policy, kept }, options, output);
   const played = await play(scene, policy, planned, options);
   const { name, timeZone } = policy;
   const verdicts = limits.map((limit) => ({
     condition: limit.text,
     isMet: isMet(limit, played.rehearsal, timeZone),
   }));
+  const { targetBuild, whatIf } = scene;
   const result: ShownRehearsal = {
     ...{ policy: name, timeZone, targetBuild, whatIf, seedsAsked: options.seeds },
     ...played,
+    ...(shown && { replay: shown }),
     verdicts,
   };
   if (options.html !== undefined) await writeHtml(options.html, result);
@@ -86,6 +80,46 @@ export async function rehearseCommand(
   else output.out.write(`${renderRehearsal(result)}\n`);
   if (!options.json) for (const condition of met) output.err.write(`failed: ${condition}\n`);
   return met.length > 0 ? exitCodes.finishedWithFailures : exitCodes.done;
+}
+
+interface RehearsedScene {
+  readonly scene: Scene;
+  readonly planned: number;
+  /** Of a replay. */
+  readonly shown?: ShownReplay;
+}
+
+/** Reads what is rehearsed: the fleet, and what is assumed of upgrades, build, service and people. @throws CommandFailure */
+async function readScene(
+  config: Config,
+  { policy, kept }: { readonly policy: Policy; readonly kept: KeptPast | undefined },
+  options: RehearseOptions,
+  output: ConsoleOutput,
+): Promise<RehearsedScene> {
+  const beganAt = options.at ?? kept?.status.createdAt ?? Date.now();
+  const learned = options.learn
+    ? await withDaemon(options, (client) => learnCourse(client, policy.name))
+    : undefined;
+  const isReplay = kept !== undefined;
+  const whatIf = openWhatIf(options.whatIf, { policy, at: beganAt, learned, isReplay });
+  const file = options.fleet;
+  // The service may no longer offer the build of a past rollout.
+  const build = options.build ?? (file === undefined ? undefined : kept?.status.targetBuild);
+  const fleetOptions = { ...(file && { file }), ...(build && { build }), at: beganAt };
+  const fleet = await readFleet(config, policy, fleetOptions, output);
+  const targetBuild = kept?.status.targetBuild ?? fleet.targetBuild;
+  const replayed = kept && placePast(kept, fleet.snapshot.collectors, beganAt);
+  const snapshot = replayed?.snapshot ?? fleet.snapshot;
+  const planned = countPlanned(policy, targetBuild, snapshot);
+  if (planned === 0)
+    throw new UsageFailure(
+      `${policy.name} plans no collector for build ${targetBuild}; \`upwave plan\` shows why`,
+    );
+  const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);
+  const passPauseMs = passPauseFor(planned);
+  const scene = { targetBuild, snapshot, beganAt, whatIf, requestsPerSecond, passPauseMs };
+  if (replayed === undefined) return { scene, planned };
+  return { scene: { ...scene, past: replayed.past }, planned, shown: replayed.shown };
 }
 
 async function play(
@@ -171,11 +205,12 @@ async function writeHtml(path: string, result: ShownRehearsal): Promise<void> {
 }
 
 function jsonOf({ rehearsal, variants, ...heading }: ShownRehearsal, met: readonly string[]) {
-  const { policy, targetBuild, whatIf, seedsAsked } = heading;
+  const { policy, targetBuild, whatIf, seedsAsked, replay } = heading;
   const { typical: _picture, ...figures } = rehearsal;
   return {
     ...{ policy, targetBuild, whatIf, seedsAsked },
     ...figures,
+    ...(replay && { replay: { ...replay, text: comparedText(replay, rehearsal) } }),
     heldPercent: heldPercent(rehearsal),
     variants: variants.map(({ name, rehearsal: { harmed, othersDone, tookMs } }) => ({
       ...{ name, harmed, othersDone, tookMs },

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EpochMs } from '../../base/time.ts';
 import { urlOption } from '../rollouts/verbs-program.ts';
 import type { CommandRunner } from '../shell/command.ts';
@@ -18,6 +18,12 @@ export function addRehearseProgram(program: Command, run: CommandRunner): void {
     .option('--fleet <file>', 'the fleet from this file, as `collectors list --json` writes it')
     .option('--build <build>', 'the build, instead of the target of the policy')
     .option('--what-if <file>', 'what breaks, and what the service, gates and people do')
+    .addOption(
+      new Option(
+        '--replay <rollout>',
+        'play a past rollout again with this policy: its collectors, and what happened to each',
+      ).conflicts(['build', 'learn']),
+    )
     .option('--learn', 'ask the daemon how long upgrades took and how many failed in the last rollout', false)
     .option(...urlOption)
     .option('--seeds <count>', 'how many rollouts to play', countUpTo(seedsMax), 200)

@@ -56,6 +56,8 @@ export interface Occasion {
   readonly policy: Policy;
   readonly at: EpochMs;
   readonly learned?: UsualCourse | undefined;
+  /** A past rollout gives the durations and failures. */
+  readonly isReplay?: boolean;
 }
 
 /** The assumptions without a file: no break and no outage. */
@@ -71,11 +73,21 @@ export function readWhatIf(path: string, occasion: Occasion): WhatIf {
   if (!parsed.success) throw new ConfigError(describeProblems(parsed.error.issues, source));
   const known = policy.waves.flatMap(({ gates }) => gates.map(({ name }) => name));
   const unknown = Object.keys(parsed.data.gates).filter((name) => !known.includes(name));
-  const issues = unknown.map((name) => ({
-    path: ['gates', name],
-    part: 'key' as const,
-    message: `policy ${policy.name} has no gate of this name; it has ${known.join(', ') || 'none'}`,
-  }));
+  const { breaks, durations, failures } = parsed.data;
+  const course = { breaks, durations, failures };
+  const given = Object.entries(course).filter(([, value]) => value && Object.keys(value).length > 0);
+  const issues = [
+    ...unknown.map((name) => ({
+      path: ['gates', name],
+      part: 'key' as const,
+      message: `policy ${policy.name} has no gate of this name; it has ${known.join(', ') || 'none'}`,
+    })),
+    ...(occasion.isReplay === true ? given : []).map(([name]) => ({
+      path: [name],
+      part: 'key' as const,
+      message: 'is that of the rollout with --replay; leave it out',
+    })),
+  ];
   if (issues.length > 0) throw new ConfigError(placeProblems(issues, source));
   return whatIfOf(parsed.data, occasion);
 }

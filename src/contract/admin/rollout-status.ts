@@ -244,6 +244,19 @@ export const RolloutStatus = namedObject('RolloutStatus', 'The status of a rollo
 });
 export type RolloutStatus = z.infer<typeof RolloutStatus>;
 
+const AttemptResult = namedObject('AttemptResult', 'What one attempt of an upgrade came to.', {
+  startedAt: Instant,
+  endedAt: Instant.nullable().describe('Null: it is running.'),
+  state: UpgradeStateName.describe('The state after the attempt.'),
+  reasonKind: z.enum(upgradeReasonKinds).nullable().describe('What happened in the attempt itself.'),
+  detail: z.string().nullable().describe("The service's message; null: there is none."),
+  silentMs: z
+    .number()
+    .nullable()
+    .describe('How long a collector that died had been silent when that was seen; null: unknown.'),
+});
+export type AttemptResult = z.infer<typeof AttemptResult>;
+
 export const UpgradeBody = namedObject('Upgrade', "One collector's passage through a rollout.", {
   collectorId: z.number(),
   collectorName: z.string(),
@@ -261,5 +274,8 @@ export const UpgradeBody = namedObject('Upgrade', "One collector's passage throu
   dueAt: Instant.nullable().describe('When it is polled next.'),
   endedAt: Instant.nullable(),
   failureClass: FailureClassName.nullable(),
+  results: listOf(AttemptResult)
+    .exactOptional()
+    .describe('What its attempts came to, oldest first: the last 10. Absent: not asked for.'),
 });
 export type UpgradeBody = z.infer<typeof UpgradeBody>;

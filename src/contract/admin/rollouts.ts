@@ -97,6 +97,7 @@ export const listRolloutCollectors = defineOperation({
       filterLengthMax,
       'Attributes of the collector when it was planned: `fields.rack=r7 and osName=Windows*`.',
     ),
+    results: z.enum(['true']).optional().describe('Also show what each attempt came to.'),
   }),
   answer: {
     status: 200,

@@ -43,6 +43,8 @@ export interface Stage {
   readonly passPauseMs: DurationMs;
   /** Finds what failures have in common. */
   readonly sharedAttributes: SharedAttributes;
+  /** The id of a past rollout puts the same collectors into the same waves. Default: that of the day, by the seed. */
+  readonly rolloutId?: string;
 }
 
 /** The result of a rollout, until it ended or waits for a person. */
@@ -160,9 +162,10 @@ const accounts = { statusOf: async () => ({ kind: 'own' }) as const };
 
 const unaborted = new AbortController().signal;
 
-/** The plan of the day's rollout, with the seed as its number. */
-function freeze({ seed, policy, snapshot, targetBuild, beganAt }: Stage): FrozenRollout {
-  const id = `${policy.name}-${new Date(beganAt).toISOString().slice(0, 10).replaceAll('-', '')}-${seed}`;
+/** The plan of a past rollout, or of the day's one, with the seed as its number. */
+function freeze({ seed, policy, snapshot, targetBuild, beganAt, rolloutId }: Stage): FrozenRollout {
+  const id =
+    rolloutId ?? `${policy.name}-${new Date(beganAt).toISOString().slice(0, 10).replaceAll('-', '')}-${seed}`;
   const plan = makePlan(policy, targetBuild, snapshot, id);
   return freezePlan(plan, { id, policy, startedBy: 'rehearsal', createdAt: beganAt, fleet: snapshot });
 }

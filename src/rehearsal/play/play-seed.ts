@@ -9,6 +9,7 @@ import { type Expectation, evaluateExpectation } from '../../rollout/model/expec
 import type { GateRule, Policy } from '../../rollout/model/policy.ts';
 import type { Wave } from '../../rollout/model/rollout.ts';
 import { describeNight } from '../../rollout/status/describe-night.ts';
+import { drawPastFates, type PastNight } from '../world/past-night.ts';
 import { makeVirtualBudget } from '../world/virtual-budget.ts';
 import { approvedAt, drawFates, type GateWord, type WhatIf } from '../world/what-if.ts';
 import { type Played, playRollout, type Stage } from './play-rollout.ts';
@@ -17,6 +18,8 @@ import { type Played, playRollout, type Stage } from './play-rollout.ts';
 export interface Scene extends Pick<Stage, 'targetBuild' | 'snapshot' | 'beganAt' | 'passPauseMs'> {
   readonly whatIf: WhatIf;
   readonly requestsPerSecond: number;
+  /** The rollout that is played again. Its fleet is the snapshot. */
+  readonly past?: PastNight;
 }
 
 /** The result of one seed, as plain data. */
@@ -35,6 +38,8 @@ export interface SeedResult {
   readonly othersFailed: number;
   /** Upgraded collectors that a rollback returned to their previous build. */
   readonly rolledBack: number;
+  /** Collectors that were upgraded, and were not rolled back. */
+  readonly upgraded: number;
   readonly requests: number;
   readonly waves: readonly PlayedWave[];
   readonly heldStrata: readonly string[];
@@ -45,13 +50,14 @@ export type PlayedWave = Pick<Wave, 'name' | 'size' | 'openedAt' | 'passedAt'>;
 
 /** Simulates the policy once. The same seed gives the same result. */
 export async function playSeed(scene: Scene, policy: Policy, seed: number): Promise<SeedResult> {
-  const { whatIf, snapshot, beganAt, targetBuild, passPauseMs } = scene;
-  const { broken, fateOf } = drawFates(whatIf, snapshot.collectors, seed);
+  const { whatIf, snapshot, beganAt, targetBuild, passPauseMs, past } = scene;
+  const { broken, fateOf } = past ? drawPastFates(past, seed) : drawFates(whatIf, snapshot.collectors, seed);
   const budget = makeVirtualBudget(scene.requestsPerSecond, whatIf.disturbances);
   const played = await playRollout({
     ...{ seed, policy, snapshot, beganAt, targetBuild, passPauseMs, fateOf, budget },
     gates: { ask: async ({ gate }) => answerOf(gate, whatIf.gates[gate.name] ?? 'pass') },
     approvedAt: (from) => approvedAt(whatIf.approval, from),
+    ...(past && { rolloutId: past.rolloutId }),
     sharedAttributes: makeSharedAttributes(),
   });
   const { rollout, cause, service, store, stoppedAt } = played;
@@ -74,7 +80,9 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
 async function countMembers(
   { store, rollout, planned }: Played,
   broken: ReadonlySet<number>,
-): Promise<Pick<SeedResult, 'planned' | 'broken' | 'othersDone' | 'othersFailed' | 'rolledBack'>> {
+): Promise<
+  Pick<SeedResult, 'planned' | 'broken' | 'othersDone' | 'othersFailed' | 'rolledBack' | 'upgraded'>
+> {
   const members = await store.listMemberIds(rollout.id);
   const everyone = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
   const succeeded = await store.listUpgrades(rollout.id, { ...everyone, state: 'succeeded' });
@@ -88,6 +96,7 @@ async function countMembers(
     othersDone: succeeded.filter(isOther).length,
     othersFailed: failed.filter(isOther).length,
     rolledBack: rolledBack.length,
+    upgraded: succeeded.length,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Policy, Selector } from '../../rollout/model/policy.ts';
 import type { Disturbance } from '../world/virtual-budget.ts';
 import type { Approval, Break, WhatIf } from '../world/what-if.ts';
 import { clockText, type ShownRehearsal } from './rehearsal-text.ts';
+import { replayedText } from './replay-text.ts';
 
 /** What a rehearsal does not simulate. */
 export const notPlayedText = 'late joiners, collectors that leave, other policies';
@@ -20,10 +21,10 @@ export function tooQuickText({ name, upgrade }: Pick<Policy, 'name' | 'upgrade'>
 
 /** The assumptions of the rehearsal: about upgrades, the build, the service, gates and people. */
 export function assumedText(result: ShownRehearsal): string {
-  const { whatIf } = result;
+  const { whatIf, replay } = result;
   const gates = Object.entries(whatIf.gates).filter(([, word]) => word !== 'pass');
   return [
-    courseText(whatIf),
+    replay === undefined ? courseText(whatIf) : replayedText(replay),
     ...whatIf.breaks.map(breakText),
     ...whatIf.disturbances.map((each) => disturbanceText(each, result)),
     ...gates.map(([name, word]) => `gate ${name}: ${word}`),

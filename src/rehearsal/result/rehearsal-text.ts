@@ -4,6 +4,7 @@ import { counted, stateText } from '../../rollout/messages/sentences.ts';
 import type { WhatIf } from '../world/what-if.ts';
 import { settledWithin } from './is-settled.ts';
 import type { Range, Rehearsal, RehearsedEnd, RehearsedWave, WaveInstants } from './rehearsal.ts';
+import { comparedText, type ShownReplay } from './replay-text.ts';
 
 /** A rehearsed variant of the policy. */
 export interface RehearsedVariant {
@@ -20,6 +21,8 @@ export interface ShownRehearsal {
   /** The requested number. Fewer are simulated when more would show nothing new. */
   readonly seedsAsked: number;
   readonly rehearsal: Rehearsal;
+  /** The past rollout that was played again. */
+  readonly replay?: ShownReplay;
   /** The unchanged policy first, all with the same seeds; empty when no collector was harmed. */
   readonly variants: readonly RehearsedVariant[];
   /** The conditions of `--fail-if`, and whether each of them is met. */
@@ -69,13 +72,14 @@ export function endText({ state, reason, seeds }: RehearsedEnd, result: ShownReh
 export function figureRows(result: ShownRehearsal): ReadonlyArray<readonly [string, string]> {
   const { rehearsal } = result;
   return [
-    ['harmed', harmedText(rehearsal)],
+    ['harmed', harmedText(result)],
     ['others done', sharesText(rehearsal.othersDone)],
     ['others failed', rangeText(rehearsal.othersFailed)],
     ...(rehearsal.rolledBack.worst === 0 ? [] : [['rolled back', rangeText(rehearsal.rolledBack)] as const]),
     ['took', rangeText(rehearsal.tookMs, formatDuration)],
     ['end', rangeText(rehearsal.tookMs, (ms) => clockText(rehearsal.beganAt + ms, result))],
     ['requests', rangeText(rehearsal.requests)],
+    ...(result.replay === undefined ? [] : [['compared', comparedText(result.replay, rehearsal)] as const]),
   ];
 }
 
@@ -84,7 +88,11 @@ function sharesText({ median, p95, worst }: Range): string {
   return `median ${median}%, at least ${p95}% in 95 of 100 seeds, worst ${worst}%`;
 }
 
-function harmedText({ harmed, broken }: Rehearsal): string {
+function harmedText({ rehearsal: { harmed, broken }, replay }: ShownRehearsal): string {
+  if (replay !== undefined)
+    return broken.worst === 0
+      ? 'none, because none failed for good'
+      : `${rangeText(harmed)} of ${broken.median} that fail for good`;
   if (broken.worst === 0) return 'none, because the build is assumed to break no collector';
   return `${rangeText(harmed)} of ${broken.median} that the build breaks`;
 }

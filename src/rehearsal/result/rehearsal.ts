@@ -16,6 +16,8 @@ export interface Rehearsal {
   readonly othersFailed: Range;
   /** Upgraded collectors that a rollback rolled back. */
   readonly rolledBack: Range;
+  /** Collectors that were upgraded, and were not rolled back. */
+  readonly upgraded: Range;
   /** Until the rollout ended, or stopped until a person acts. */
   readonly tookMs: Range;
   readonly requests: Range;
@@ -70,6 +72,10 @@ export function summarizeSeeds(results: readonly SeedResult[], beganAt: EpochMs)
     othersDone: range(shares, 'higher'),
     othersFailed: rangeOf(({ othersFailed }) => othersFailed),
     rolledBack: rangeOf(({ rolledBack }) => rolledBack),
+    upgraded: range(
+      results.map((each) => each.upgraded),
+      'higher',
+    ),
     tookMs: rangeOf(({ tookMs }) => tookMs),
     requests: rangeOf(({ requests }) => requests),
     ends: countEnds(results),

@@ -6,7 +6,15 @@ import { aNight } from '../status-parts.ts';
 export function aSeedResult(changes: Partial<SeedResult> = {}): SeedResult {
   return {
     ...{ seed: 1, state: 'succeeded', reasonKind: 'allEnded', reason: '', tookMs: 3_600_000, planned: 100 },
-    ...{ broken: 0, harmed: 0, othersDone: 100, othersFailed: 0, rolledBack: 0, requests: 500 },
+    ...{
+      broken: 0,
+      harmed: 0,
+      othersDone: 100,
+      othersFailed: 0,
+      rolledBack: 0,
+      upgraded: 100,
+      requests: 500,
+    },
     ...{ waves: [], heldStrata: [], night: aNight() },
     ...changes,
   };

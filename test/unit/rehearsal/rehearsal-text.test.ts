@@ -10,6 +10,7 @@ import {
   seedsText,
   variantRows,
 } from '../../../src/rehearsal/result/rehearsal-text.ts';
+import { comparedText, type ShownReplay } from '../../../src/rehearsal/result/replay-text.ts';
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
 import { writeReport } from '../../../src/rollout/report/write-report.ts';
 import { aSeedResult, aWhatIf } from '../../support/builders/rehearsal-builders.ts';
@@ -38,6 +39,35 @@ describe('a policy for a service at a higher speed', () => {
   it('is named as such, because no collector sends a heartbeat in time', () => {
     expect(within(6_000)).toContain('waits 6s for a collector to return');
     expect(within(30_000)).toBeUndefined();
+  });
+});
+
+describe('the words of a replay', () => {
+  const replay: ShownReplay = {
+    ...{ rolloutId: 'production-20260302-1', state: 'held', harmed: 31, upgraded: 221 },
+    ...{ known: 252, drawn: 48, missing: 3 },
+  };
+  const compared = (harmed: number, upgraded: number) =>
+    comparedText(replay, rehearsed({ harmed, upgraded, broken: 31 }));
+
+  it('compare it with the rollout, and say when nothing changed', () => {
+    expect(compared(4, 180)).toBe(
+      'With this policy, 4 would have been harmed instead of 31, and 180 upgraded instead of 221.',
+    );
+    expect(compared(31, 180)).toBe(
+      'With this policy, 31 would have been harmed as before, and 180 upgraded instead of 221.',
+    );
+    expect(compared(31, 221)).toBe('The replay gives what the rollout gave: 31 harmed, 221 upgraded.');
+  });
+
+  it('name whose results are known, and what is not played', () => {
+    const shown = aShown({ replay, rehearsal: rehearsed({ harmed: 4, upgraded: 180, broken: 36 }) });
+    expect(assumedText(shown)).toBe(
+      'production-20260302-1: 252 collectors as they went then; 48 whose result is unknown, because it did not start them, like others of their stratum; 3 left out, because the fleet no longer has them',
+    );
+    expect(figureRows(shown)[0]).toEqual(['harmed', 'median 4, p95 4, worst 4 of 36 that fail for good']);
+    expect(renderRehearsal(shown)).toContain('compared:      With this policy, 4 would');
+    expect(renderRehearsal(shown)).toContain('upgraded instead of 221.');
   });
 });
 

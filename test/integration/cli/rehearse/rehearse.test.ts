@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
 import { startReferenceService } from '../../../../src/reference-service/server/start-reference-service.ts';
-import { startedAt } from '../../../support/builders.ts';
+import { anUpgrade, startedAt } from '../../../support/builders.ts';
 import {
   aRolloutEvent,
   aRolloutStatus,
@@ -106,6 +106,83 @@ describe('upwave rehearse', () => {
     const { out } = await desk.call(...of, api.url);
     expect(out).toContain('an upgrade takes 7m (p95 7m); 0% fail once, 25% always');
     expect(await desk.call(...of, 'http://127.0.0.1:9')).toMatchObject({ code: 4 });
+  });
+
+  describe('with --replay', () => {
+    const minute = 60_000;
+    const on = { startedAt: startedAt + minute, taskId: 'T1' };
+    const ends = {
+      done: { state: 'succeeded', reason: { kind: 'returned', late: false } },
+      failed: { state: 'failed', reason: { kind: 'task', message: 'permission denied' } },
+    } as const;
+
+    /** A rollout of 40 Linux collectors, of which 12 failed, 20 were upgraded, and 8 were never started. */
+    async function aReplay(test: RunningTest, changes: Parameters<typeof aRolloutStatus>[0] = {}) {
+      const desk = await aFleetDesk(test);
+      const text = (await desk.call('collectors', 'list', '--json')).out;
+      const all: ReadonlyArray<{ readonly id: number; readonly osName: string }> =
+        JSON.parse(text).collectors;
+      const ids = all.filter(({ osName }) => osName === 'Linux').map(({ id }) => id);
+      const upgrades = ids.slice(0, 40).map((collectorId, index) => {
+        const of = { collectorId, order: index, attempts: 1, firstStartedAt: on.startedAt, tasks: [on] };
+        if (index >= 32) return anUpgrade({ state: 'pending' }, { collectorId, order: index });
+        const end = index % 8 < 3 ? ends.failed : ends.done;
+        return anUpgrade({ ...end, endedAt: startedAt + 6 * minute, weight: 1, lost: false }, of);
+      });
+      const counts = countsOf({ succeeded: 20, failed: 12, pending: 8 });
+      const rollout = aRolloutStatus({ state: 'aborted', endedAt: startedAt, counts, ...changes });
+      const api = await startFakeAdminApi(makeFakeOperations({ rollouts: [rollout], upgrades }));
+      test.onTestFinished(api.close);
+      const fleet = desk.write('fleet.json', text);
+      const replay = (...args: readonly string[]) =>
+        desk.call('rehearse', '--fleet', fleet, '--seeds', '2', '--url', api.url, '--replay', ...args);
+      return { desk, rollout, replay };
+    }
+
+    it('plays a past rollout again, and says what the policy changes', async (test) => {
+      const { desk, rollout, replay } = await aReplay(test);
+      const { id } = rollout;
+      const { out, err } = await replay(id);
+      expect(err).toBe('');
+      expect(out).toContain(`${id}: 32 collectors as they went then; 8 whose`);
+      expect(out).toMatch(/harmed: +median 1, p95 [12], worst [12] of 1[2-9] that fail for good/);
+      expect(out.replace(/\s+/g, ' ')).toContain(
+        'With this policy, 1 would have been harmed instead of 12, and',
+      );
+      const waves = [{ name: 'all', maxFailures: '100%' }];
+      desk.change({ rollouts: [{ name: 'production', timeZone: 'UTC', isolate: 'off', waves }] });
+      const json = JSON.parse((await replay('production', '--json')).out);
+      expect(json).toMatchObject({
+        harmed: { worst: json.broken.worst },
+        replay: { harmed: 12, upgraded: 20 },
+      });
+      expect(json.replay.text).toBe(
+        `With this policy, ${json.harmed.median} would have been harmed instead of 12, and ${json.upgraded.median} upgraded instead of 20.`,
+      );
+    });
+
+    it('refuses a rollout that is unknown, running or a rollback, and assumptions that it has itself', async (test) => {
+      const running = { state: 'running', endedAt: null, counts: countsOf({ upgrading: 3 }) } as const;
+      const { rollout, replay, desk } = await aReplay(test, running);
+      const { id } = rollout;
+      const unknown = await replay('production-20200101-1');
+      expect(unknown).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('or its history has expired. '),
+      });
+      const { code, err } = await replay(id);
+      expect([code, err]).toEqual([
+        2,
+        expect.stringContaining('3 of its collectors are in flight. Replay it when'),
+      ]);
+      const back = await aReplay(test, { kind: 'rollback', rollbackOf: 'production-20260301-1' });
+      expect((await back.replay(id)).err).toContain('--replay production-20260301-1');
+      const held = await aReplay(test, { state: 'held', endedAt: null, counts: countsOf({ failed: 12 }) });
+      const file = desk.write('what-if.yaml', windows);
+      expect((await held.replay(id, '--what-if', file)).err).toContain(
+        'is that of the rollout with --replay; leave it out',
+      );
+    });
   });
 
   it('reports missing inputs before anything is played', async (test) => {
