@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { accountConfigOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
@@ -12,7 +13,6 @@ import type { RehearsedVariant, ShownRehearsal } from '../../rehearsal/result/re
 import { comparedText, type ShownReplay } from '../../rehearsal/result/replay-text.ts';
 import { variantsOf } from '../../rehearsal/result/variants.ts';
 import type { WhatIf } from '../../rehearsal/world/what-if.ts';
-import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { makePlan } from '../../rollout/planning/plan.ts';
 import { writeReport } from '../../rollout/report/write-report.ts';
@@ -22,11 +22,12 @@ import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig, orUsageFailure, policyOf } from '../shell/open-config.ts';
 import { writeLinesToFile } from '../shell/write-lines.ts';
-import { learnCourse } from './learn-course.ts';
+import { type LearnedCourse, learnCourse, learnDurations } from './learn-course.ts';
 import { readFleet } from './read-fleet.ts';
 import { type KeptPast, placePast, readPast } from './read-past.ts';
 import { renderRehearsal } from './render-rehearsal.ts';
 import { makeSeedPool, type SeedPool } from './seed-pool.ts';
+import { withStrataDurations } from './strata-durations.ts';
 import { type Occasion, readWhatIf, usualWhatIf } from './what-if-file.ts';
 
 export interface RehearseOptions extends DaemonTarget {
@@ -97,10 +98,8 @@ async function readScene(
   output: ConsoleOutput,
 ): Promise<RehearsedScene> {
   const beganAt = options.at ?? kept?.status.createdAt ?? Date.now();
-  const learned = options.learn
-    ? await withDaemon(options, (client) => learnCourse(client, policy.name))
-    : undefined;
   const isReplay = kept !== undefined;
+  const learned = isReplay ? undefined : await learn(options, policy);
   const whatIf = openWhatIf(options.whatIf, { policy, at: beganAt, learned, isReplay });
   const file = options.fleet;
   // The service may no longer offer the build of a past rollout.
@@ -110,14 +109,18 @@ async function readScene(
   const targetBuild = kept?.status.targetBuild ?? fleet.targetBuild;
   const replayed = kept && placePast(kept, fleet.snapshot.collectors, beganAt);
   const snapshot = replayed?.snapshot ?? fleet.snapshot;
-  const planned = countPlanned(policy, targetBuild, snapshot);
+  const plan = makePlan(policy, targetBuild, snapshot, `${policy.name}-20000101-1`);
+  const planned = sumOf(plan.waves, ({ members }) => members.length);
   if (planned === 0)
     throw new UsageFailure(
       `${policy.name} plans no collector for build ${targetBuild}; \`upwave plan\` shows why`,
     );
   const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);
   const passPauseMs = passPauseFor(planned);
-  const scene = { targetBuild, snapshot, beganAt, whatIf, requestsPerSecond, passPauseMs };
+  const scene = {
+    ...{ targetBuild, snapshot, beganAt, requestsPerSecond, passPauseMs },
+    whatIf: learned === undefined ? whatIf : withStrataDurations(whatIf, plan, learned),
+  };
   if (replayed === undefined) return { scene, planned };
   return { scene: { ...scene, past: replayed.past }, planned, shown: replayed.shown };
 }
@@ -172,9 +175,11 @@ function passPauseFor(planned: number): DurationMs {
   return Math.max(1_000, planned * passPausePerCollectorMs);
 }
 
-function countPlanned(policy: Policy, targetBuild: string, snapshot: FleetSnapshot): number {
-  const { waves } = makePlan(policy, targetBuild, snapshot, `${policy.name}-20000101-1`);
-  return waves.reduce((sum, { members }) => sum + members.length, 0);
+/** With `--url` alone, a daemon that knows no durations is no failure. */
+async function learn(options: RehearseOptions, { name }: Policy): Promise<LearnedCourse | undefined> {
+  if (options.learn) return withDaemon(options, (client) => learnCourse(client, name));
+  if (options.url === undefined) return undefined;
+  return withDaemon(options, (client) => learnDurations(client, name));
 }
 
 /** @param named not needed where the config has one policy */
@@ -205,7 +210,8 @@ async function writeHtml(path: string, result: ShownRehearsal): Promise<void> {
 }
 
 function jsonOf({ rehearsal, variants, ...heading }: ShownRehearsal, met: readonly string[]) {
-  const { policy, targetBuild, whatIf, seedsAsked, replay } = heading;
+  const { policy, targetBuild, seedsAsked, replay } = heading;
+  const { ofCollectors: _many, ...whatIf } = heading.whatIf;
   const { typical: _picture, ...figures } = rehearsal;
   return {
     ...{ policy, targetBuild, whatIf, seedsAsked },

@@ -24,8 +24,12 @@ export function addRehearseProgram(program: Command, run: CommandRunner): void {
         'play a past rollout again with this policy: its collectors, and what happened to each',
       ).conflicts(['build', 'learn']),
     )
-    .option('--learn', 'ask the daemon how long upgrades took and how many failed in the last rollout', false)
-    .option(...urlOption)
+    .option(
+      '--learn',
+      'ask the daemon how long upgrades took and how many failed in the last completed rollout',
+      false,
+    )
+    .option(urlOption[0], `${urlOption[1]}; named here, it gives the durations of the last rollout`)
     .option('--seeds <count>', 'how many rollouts to play', countUpTo(seedsMax), 200)
     .option('--at <instant>', 'when the rollout starts, such as 2026-11-22T21:00Z; default: now', instant)
     .option('--html <file>', 'also write the result as an HTML page')

@@ -7,10 +7,10 @@ import { ConfigError } from '../../config/source/config-error.ts';
 import { describeProblems, placeProblems } from '../../config/source/describe-problems.ts';
 import { explainIssue } from '../../config/source/explain-issue.ts';
 import { readYaml } from '../../config/source/yaml-source.ts';
-import type { UsualCourse } from '../../rehearsal/world/fates.ts';
-import { nextTimeOfDay, type WhatIf } from '../../rehearsal/world/what-if.ts';
+import { type DurationsFrom, nextTimeOfDay, type WhatIf } from '../../rehearsal/world/what-if.ts';
 import { p95PerMedian } from '../../rollout/model/log-normal.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
+import type { LearnedCourse } from './learn-course.ts';
 
 /** `3%` in the file, a share from 0 to 1 in the code. */
 const Share = percentageSchema('3%', 0);
@@ -55,7 +55,8 @@ const usualFailures = { once: 0.03, always: 0.005 };
 export interface Occasion {
   readonly policy: Policy;
   readonly at: EpochMs;
-  readonly learned?: UsualCourse | undefined;
+  /** Without failures: the usual ones are assumed. */
+  readonly learned?: LearnedCourse | undefined;
   /** A past rollout gives the durations and failures. */
   readonly isReplay?: boolean;
 }
@@ -93,7 +94,10 @@ export function readWhatIf(path: string, occasion: Occasion): WhatIf {
 }
 
 /** Values of the file override learned ones. */
-function whatIfOf(file: z.output<typeof WhatIfFile>, { policy, at, learned }: Occasion): WhatIf {
+function whatIfOf(
+  file: z.output<typeof WhatIfFile>,
+  { policy, at, learned, isReplay = false }: Occasion,
+): WhatIf {
   const { timeZone, upgrade } = policy;
   const usual = learned?.durations ?? {
     medianMs: upgrade.expectMs,
@@ -104,6 +108,7 @@ function whatIfOf(file: z.output<typeof WhatIfFile>, { policy, at, learned }: Oc
       ...(match === undefined ? {} : { match }),
       ...{ share, how, afterMs: after ?? 0 },
     })),
+    ...(isReplay ? {} : { durationsFrom: durationsFrom(file, learned) }),
     durations:
       file.durations === undefined ? usual : { medianMs: file.durations.median, p95Ms: file.durations.p95 },
     failures: { ...usualFailures, ...learned?.failures, ...file.failures },
@@ -118,4 +123,13 @@ function whatIfOf(file: z.output<typeof WhatIfFile>, { policy, at, learned }: Oc
         ? { kind: 'at', minute: file.approval, timeZone }
         : { kind: file.approval },
   };
+}
+
+function durationsFrom(
+  { durations }: z.output<typeof WhatIfFile>,
+  learned: LearnedCourse | undefined,
+): DurationsFrom {
+  if (durations !== undefined) return { kind: 'file' };
+  if (learned === undefined) return { kind: 'expect' };
+  return { kind: 'rollout', id: learned.rolloutId, strata: 0, strataTotal: 0 };
 }

@@ -1,8 +1,9 @@
 import { formatDuration } from '../../base/time.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import type { Policy, Selector } from '../../rollout/model/policy.ts';
 import type { Disturbance } from '../world/virtual-budget.ts';
-import type { Approval, Break, WhatIf } from '../world/what-if.ts';
+import type { Approval, Break, DurationsFrom, WhatIf } from '../world/what-if.ts';
 import { clockText, type ShownRehearsal } from './rehearsal-text.ts';
 import { replayedText } from './replay-text.ts';
 
@@ -32,9 +33,19 @@ export function assumedText(result: ShownRehearsal): string {
   ].join('; ');
 }
 
-function courseText({ durations, failures }: WhatIf): string {
+function courseText({ durations, durationsFrom: from, failures }: WhatIf): string {
   const { medianMs, p95Ms } = durations;
-  return `an upgrade takes ${formatDuration(medianMs)} (p95 ${formatDuration(p95Ms)}); ${percent(failures.once)} fail once, ${percent(failures.always)} always`;
+  const source = from === undefined ? '' : `, ${durationsFromText(from)}`;
+  return `an upgrade takes ${formatDuration(medianMs)} (p95 ${formatDuration(p95Ms)})${source}; ${percent(failures.once)} fail once, ${percent(failures.always)} always`;
+}
+
+function durationsFromText(from: DurationsFrom): string {
+  if (from.kind === 'expect') return 'by upgrade.expect of the policy';
+  if (from.kind === 'file') return 'by the what-if file';
+  const { id, strata, strataTotal } = from;
+  const lead = `as in ${id}`;
+  if (strata === 0) return lead;
+  return `${lead}, where ${strata} of ${counted(strataTotal, 'stratum', 'strata')} have durations of their own`;
 }
 
 function breakText({ match, share, how, afterMs }: Break): string {

@@ -19,9 +19,16 @@ export type FateEnd =
 /** The same result for the same collector and attempt (from 1). */
 export type FateOf = (collectorId: number, attempt: number) => Fate;
 
+export interface UsualDurations {
+  readonly medianMs: DurationMs;
+  readonly p95Ms: DurationMs;
+}
+
 /** The course of upgrades that no break affects. */
 export interface UsualCourse {
-  readonly durations: { readonly medianMs: DurationMs; readonly p95Ms: DurationMs };
+  readonly durations: UsualDurations;
+  /** Collectors whose stratum has durations of its own. */
+  readonly ofCollectors?: ReadonlyMap<number, UsualDurations>;
   /** Shares of the collectors, from 0 to 1, whose first attempt fails, and whose attempts all fail. */
   readonly failures: { readonly once: number; readonly always: number };
 }
@@ -41,16 +48,15 @@ const failsAfterShare = (chance: number): number => 0.3 + 0.7 * chance;
 /** @param brokenEnd the end of an upgrade that the build breaks; undefined: not broken */
 export function makeFates(
   seed: number,
-  { durations, failures }: UsualCourse,
+  { durations, ofCollectors, failures }: UsualCourse,
   brokenEnd: (collectorId: number, chance: () => number) => FateEnd | undefined,
 ): FateOf {
-  const { medianMs } = durations;
-  const sigma = sigmaOf(durations);
   return (collectorId, attempt) => {
+    const usual = ofCollectors?.get(collectorId) ?? durations;
     // Whether a collector fails does not depend on the attempt. How long it takes does.
     const nature = seededChance(hashNumbers(seed, collectorId, 0))();
     const chance = seededChance(hashNumbers(seed, collectorId, attempt));
-    const durationMs = Math.min(longestMs, medianMs * Math.exp(sigma * normalChance(chance)));
+    const durationMs = Math.min(longestMs, usual.medianMs * Math.exp(sigmaOf(usual) * normalChance(chance)));
     const { always, once } = failures;
     const fails = nature < always || (nature < always + once && attempt === 1);
     const ends = brokenEnd(collectorId, chance) ?? (fails ? failed : succeeded);

@@ -16,12 +16,25 @@ import type { Disturbance } from './virtual-budget.ts';
 
 /** The assumptions of a rehearsal about the build, the service and people. */
 export interface WhatIf extends UsualCourse {
+  readonly durationsFrom?: DurationsFrom;
   readonly breaks: readonly Break[];
   readonly disturbances: readonly Disturbance[];
   /** By the name of a gate. Others pass. */
   readonly gates: Readonly<Record<string, GateWord>>;
   readonly approval: Approval;
 }
+
+/** Where the durations come from: `upgrade.expect` of the policy, the what-if file, or an earlier rollout. */
+export type DurationsFrom =
+  | { readonly kind: 'expect' }
+  | { readonly kind: 'file' }
+  /** `strata`: how many of the plan have durations of their own, `strataTotal`: how many it has. */
+  | {
+      readonly kind: 'rollout';
+      readonly id: string;
+      readonly strata: number;
+      readonly strataTotal: number;
+    };
 
 /** Collectors that the build breaks. */
 export interface Break {

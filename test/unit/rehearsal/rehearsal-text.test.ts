@@ -72,6 +72,20 @@ describe('the words of a replay', () => {
 });
 
 describe('the words of a rehearsal', () => {
+  it('tell where the durations are from', () => {
+    const rollout = { kind: 'rollout', id: 'production-20260301-1', strataTotal: 3 } as const;
+    const told = (durationsFrom: WhatIf['durationsFrom']) =>
+      assumedText(aShown({ whatIf: { ...calm, ...(durationsFrom && { durationsFrom }) } })).split(';')[0];
+    expect(told({ kind: 'expect' })).toBe('an upgrade takes 5m (p95 20m), by upgrade.expect of the policy');
+    expect(told({ kind: 'file' })).toBe('an upgrade takes 5m (p95 20m), by the what-if file');
+    expect(told({ ...rollout, strata: 0 })).toBe(
+      'an upgrade takes 5m (p95 20m), as in production-20260301-1',
+    );
+    expect(told({ ...rollout, strata: 2 })).toBe(
+      'an upgrade takes 5m (p95 20m), as in production-20260301-1, where 2 of 3 strata have durations of their own',
+    );
+  });
+
   it('name all that was assumed of the build, the service, gates and people', () => {
     const whatIf: WhatIf = {
       ...calm,

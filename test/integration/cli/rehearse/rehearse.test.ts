@@ -104,7 +104,9 @@ describe('upwave rehearse', () => {
     test.onTestFinished(api.close);
     const of = ['rehearse', '--fleet', fleet, '--build', '19.536-4', '--seeds', '1', '--learn', '--url'];
     const { out } = await desk.call(...of, api.url);
-    expect(out).toContain('an upgrade takes 7m (p95 7m); 0% fail once, 25% always');
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'an upgrade takes 7m (p95 7m), as in production-20260302-1; 0% fail once, 25% always',
+    );
     expect(await desk.call(...of, 'http://127.0.0.1:9')).toMatchObject({ code: 4 });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CourseReads, learnCourse } from '../../../../src/cli/rehearse/learn-course.ts';
+import { type CourseReads, learnCourse, learnDurations } from '../../../../src/cli/rehearse/learn-course.ts';
 import { CommandFailure } from '../../../../src/cli/shell/command.ts';
 import { emptyCounts } from '../../../../src/rollout/decision/assess.ts';
 
@@ -61,5 +61,24 @@ describe('what a rehearsal learns from the last rollout', () => {
     const { failures } = await learnCourse(reads(...others, aKnown({})), 'production');
     expect(failures.always).toBeCloseTo(0.1);
     await expect(learnCourse(reads(...others), 'production')).rejects.toThrow(CommandFailure);
+  });
+});
+
+describe('the durations that a rehearsal learns from a daemon', () => {
+  it('are those of each collector, also in a rollout that was stopped, but not in a running one', async () => {
+    const rollouts = [aKnown({ id: 'production-2', state: 'running' }), aKnown({ state: 'aborted' })];
+    const learned = await learnDurations(reads(...rollouts), 'production');
+    expect(learned).toMatchObject({
+      rolloutId: 'production-1',
+      durations: { medianMs: 50 * 60_000 - 40_000, p95Ms: 95 * 60_000 - 40_000 },
+    });
+    expect(learned).not.toHaveProperty('failures');
+    // 10 of the 100 needed a second attempt.
+    expect(learned?.tookMs.size).toBe(90);
+    expect(learned?.tookMs.get(1)).toBe(2 * 60_000 - 40_000);
+  });
+
+  it('are unknown without a rollout', async () => {
+    expect(await learnDurations(reads(aKnown({ state: 'running' })), 'production')).toBeUndefined();
   });
 });

@@ -20,6 +20,7 @@ describe('a what-if file', () => {
         { match: { osName: ['Windows*'] }, share: 0.4, how: 'neverReturns', afterMs: 0 },
         { match: { fields: { rack: ['r7'] } }, share: 1, how: 'dies', afterMs: 4 * 3_600_000 },
       ],
+      durationsFrom: { kind: 'file' },
       durations: { medianMs: 360_000, p95Ms: 1_200_000 },
       failures: { once: 0.03, always: 0.005 },
       disturbances: [
@@ -36,17 +37,20 @@ describe('a what-if file', () => {
     const usual = usualWhatIf(occasion);
     expect(readWhatIf(path, occasion)).toEqual(usual);
     expect(usual.durations.medianMs).toBe(policy.upgrade.expectMs);
+    expect(usual.durationsFrom).toEqual({ kind: 'expect' });
     expect(usual.breaks).toEqual([]);
   });
 
   it('overrides learned values', () => {
     const learned = {
+      ...{ rolloutId: 'production-20260302-1', tookMs: new Map<number, number>() },
       durations: { medianMs: 1_000, p95Ms: 2_000 },
       failures: { once: 0.2, always: 0.1 },
     };
     const path = aConfigFolder(onTestFinished).write('some.yaml', { failures: { once: '7%' } });
     expect(readWhatIf(path, { ...occasion, learned })).toMatchObject({
       durations: learned.durations,
+      durationsFrom: { kind: 'rollout', id: 'production-20260302-1' },
       failures: { once: 0.07, always: 0.1 },
     });
   });
