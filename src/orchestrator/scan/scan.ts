@@ -229,6 +229,7 @@ async function begin(
     id,
     policy,
     startedBy: origin,
+    asked: { by, words: reason },
     createdAt: parts.clock.now(),
     fleet,
     accountMarks: [await parts.accounts.mark()],

@@ -23,9 +23,14 @@ export interface FrozenRollout {
 /** Turns a plan into a rollout. Only late joiners are added to it afterwards (P5). */
 export function* freezeInSteps(
   plan: Plan,
-  origin: RolloutOrigin & { readonly policy: Policy; readonly fleet: FleetSnapshot },
+  origin: RolloutOrigin & {
+    readonly policy: Policy;
+    readonly fleet: FleetSnapshot;
+    /** The operator who asked for the start, with the reason; absent: nobody did. */
+    readonly asked?: { readonly by: string; readonly words: string };
+  },
 ): Steps<FrozenRollout> {
-  const { policy, fleet } = origin;
+  const { policy, fleet, asked = { by: origin.startedBy, words: '' } } = origin;
   const collectors: FleetCollector[] = [];
   for (const { members } of plan.waves)
     yield* eachInSteps(members, ({ collector }) => void collectors.push(collector));
@@ -44,7 +49,7 @@ export function* freezeInSteps(
       unweighedFields,
     },
     state: policy.approval ? 'awaitingApproval' : 'running',
-    reason: policy.approval ? { kind: 'awaitsApproval' } : { kind: 'asked', by: origin.startedBy, words: '' },
+    reason: policy.approval ? { kind: 'awaitsApproval' } : { kind: 'asked', ...asked },
     planned: plan.waves,
     groups: plan.groups,
   });

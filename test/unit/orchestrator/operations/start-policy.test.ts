@@ -31,6 +31,7 @@ describe('a start by an operator (P15)', () => {
     expect(await store.listRollouts([policy])).toEqual([]);
     expect(await begin(shown.planHash)).toMatchObject({ kind: 'started' });
     const [rollout] = await store.listRollouts([policy]);
+    expect(rollout?.reason).toEqual({ kind: 'asked', by: 'ann', words: 'now' });
     expect(await store.readEvents(rollout?.id ?? '', { limit: 1 })).toMatchObject([
       { event: 'rollout.planned', by: 'ann', reason: expect.stringMatching(/; now$/) },
     ]);
