@@ -52,11 +52,12 @@ export function Notes({ rollout }: { readonly rollout: Rollout }) {
           The fleet moved since plan {drift.from} was shown: {drift.words}
         </p>
       )}
-      {buildHold === null ? null : (
+      {/* The headline has the hold of another rollout's build, and the reason where this rollout broke it. */}
+      {buildHold === null || (rollout.state === 'held' && rollout.reasonKind === 'buildHeld') ? null : (
         <HoldNote
           what={`build ${buildHold.build}`}
           subject={buildToRelease(rollout) === undefined ? buildHold.build : undefined}
-          held={buildHold}
+          held={buildHold.reason.startsWith(`${rollout.id},`) ? { ...buildHold, reason: '' } : buildHold}
         />
       )}
       <HeldStrata held={strata.held} isOver={rollout.endedAt !== null} />
