@@ -84,8 +84,12 @@ async function writeDown(
   });
 }
 
-/** A scan that cannot check the running rollout counts as failed: late joiners or a newer build would wait unnoticed. */
+/**
+ * A scan that cannot check the running rollout counts as failed: late joiners or a newer build would wait unnoticed. So does
+ * one that leaves a policy to an operator because Redis lost its rollout: no rollout is there that would show it.
+ */
 function outcomeOf(result: Exclude<ScanResult, { kind: 'outdated' }>): ScanOutcome {
+  if (result.kind === 'nothing' && result.why.kind === 'lost') return 'failed';
   return result.kind === 'busy' && result.unread !== undefined ? 'failed' : result.kind;
 }
 

@@ -73,6 +73,15 @@ describe('a scan', () => {
     expect(first?.identity).toMatchObject({ wave: 0, collectorId: expect.toSatisfy((id) => id % 6 === 5) });
   });
 
+  it('counts as failed where Redis lost the rollout for which an operator must start the policy again (P4)', async () => {
+    const house = await aHouse({ rollout: null, fleet: serving(() => aFleet(3)) });
+    const stoppedRollout = () => aRollout({ state: 'paused' });
+    const memory = { ...house.parts.memory, stoppedRollout };
+    await scan({ ...house.parts, memory, forecast: () => [] }, aPolicy(), 'schedule');
+    const reason = expect.stringContaining('upwave start production');
+    expect(await house.parts.scans.read()).toMatchObject([{ outcome: 'failed', reason }]);
+  });
+
   it('leaves out the collectors of a held group, also after the rollout in which it was held (P4, P5)', async () => {
     const systems = (id: number) => ({ osName: id > 3 ? 'AIX' : 'Linux' });
     const { register, scan, now } = await aScanner({ fleet: serving(() => aFleet(10, systems)) });
