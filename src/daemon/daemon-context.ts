@@ -104,17 +104,9 @@ export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbac
     const { historyMs } = config;
     const version = parts.recordVersion ?? recordVersion;
     const kept = { commands, keyPrefix, broken };
-    const registerOf = (prefix: string) => makeRedisFleetRegister({ ...kept, keyPrefix: prefix, historyMs });
-    const ownRegister = registerOf(keyPrefix);
-    const others = config.learnsFromAccounts ? parts.otherAccounts : [];
     return {
-      /** Without what other accounts hold. */
-      ownRegister,
+      ...makeRegisters({ ...kept, historyMs }, config.learnsFromAccounts ? parts.otherAccounts : []),
       store: makeRedisRolloutStore({ ...kept, historyMs, version, policies: rollouts }),
-      register: learnBuildHolds(
-        ownRegister,
-        others.map(({ account, keyPrefix: prefix }) => ({ account, register: registerOf(prefix) })),
-      ),
       buildHistory: makeRedisBuildHistory(kept),
       scans: makeRedisScanBook({ ...kept, now: clock.now }),
       outbox: makeRedisOutbox(kept),
@@ -148,4 +140,17 @@ export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbac
       return redis.close();
     },
   };
+}
+
+/** The register of the account, and the one in which the builds that other accounts hold are held, too. */
+function makeRegisters(
+  own: Parameters<typeof makeRedisFleetRegister>[0],
+  others: DaemonContextParts['otherAccounts'],
+) {
+  const ownRegister = makeRedisFleetRegister(own);
+  const learnedFrom = others.map(({ account, keyPrefix }) => ({
+    account,
+    register: makeRedisFleetRegister({ ...own, keyPrefix }),
+  }));
+  return { ownRegister, register: learnBuildHolds(ownRegister, learnedFrom) };
 }

@@ -89,10 +89,7 @@ export function describeRollout(
     window: windowOf(calendarOf(rollout), now),
     buildHold: view.buildHold,
     strata: { total, held: heldOf(view), uncovered },
-    expectedFailures:
-      state === 'awaitingApproval'
-        ? expectFailures(view.groups, rollout.policy, { history, targetBuild: plan.targetBuild })
-        : null,
+    expectedFailures: expectedOf(view, history),
     blockers: decideAssessed(view, now).blockers.map(showBlocker),
   };
   return { ...status, verbs: legalVerbs(view, status) };
@@ -155,6 +152,15 @@ function describeGate(gate: GateRule, answers: GateAnswers, now: EpochMs): GateS
   const { name, verdict, dryRun } = assessment;
   const { value, errorsInRow: unanswered } = answers;
   return { name, verdict, words: gateText(assessment), value, unanswered, dryRun };
+}
+
+function expectedOf(
+  { rollout, groups }: AssessedView,
+  history: readonly BuildTrials[],
+): RolloutStatus['expectedFailures'] {
+  const { state, policy, plan } = rollout;
+  if (state !== 'awaitingApproval') return null;
+  return expectFailures(groups, policy, { history, targetBuild: plan.targetBuild });
 }
 
 function driftOf({ drift }: RolloutPlan): DriftStatus | null {
