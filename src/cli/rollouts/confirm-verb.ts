@@ -15,6 +15,7 @@ import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { type AnswerInput, confirm } from '../shell/operator.ts';
 import { showInstant } from '../shell/show-instant.ts';
+import { fitLines } from './fit-lines.ts';
 import { readUpgrades } from './read-upgrades.ts';
 
 interface Consent {
@@ -22,6 +23,8 @@ interface Consent {
   readonly yes: boolean;
   readonly input: AnswerInput;
   readonly output: NodeJS.WritableStream;
+  /** Of the terminal; absent: none. */
+  readonly columns?: number | undefined;
 }
 
 /**
@@ -39,7 +42,7 @@ export async function confirmVerb(
   const isAbort = verb === 'abort';
   const command = `${commandFor(status, verb)}${isAbort ? ' --yes' : ''}`;
   if (isAbort || verbTraits[verb].needsName)
-    await showAndAsk(questionOf(status, asked, Date.now()), command, consent);
+    await showAndAsk(questionLines(status, asked, Date.now(), consent.columns).join('\n'), command, consent);
   return asked;
 }
 
@@ -62,22 +65,33 @@ export async function confirmRetryOf(
   const which = `${showCount(count)} of the ${counted(asked.failed, 'failure')} of ${status.id}`;
   const question = `${which} ${singularOrPlural(count, 'matches', 'match')} "${failureClass}". Retry ${singularOrPlural(count, 'it', 'them')}?`;
   const command = `${commandFor(status, 'retry')} --class ${quoteArgument(failureClass)}`;
-  await showAndAsk(question, command, consent);
+  await showAndAsk(toPrintable(question), command, consent);
   return asked;
 }
 
 /** Asks. With `--yes` it only shows what is confirmed, for a log. */
 async function showAndAsk(question: string, command: string, consent: Consent): Promise<void> {
-  const printable = toPrintable(question);
-  if (consent.yes) consent.output.write(`${printable} yes\n`);
-  else await confirm(printable, command, consent);
+  if (consent.yes) consent.output.write(`${question} yes\n`);
+  else await confirm(question, command, consent);
 }
 
-/** What the verb would do, and whether it should. */
-export function questionOf(status: RolloutStatus, asked: AskedVerb, now: EpochMs): string {
+/** What the verb would do, each fact on a line of its own, and at the end the question whether it should. */
+export function questionLines(
+  status: RolloutStatus,
+  asked: AskedVerb,
+  now: EpochMs,
+  columns: number | undefined,
+): readonly string[] {
   const words = consequenceText(asked.verb, status, { now, showAt: (at) => showInstant(at, now) });
   const checks = 'planHash' in asked ? [...planWarnings(status, []), ...planFacts(status)] : [];
-  return [...words, ...checks, questionText(status.id, asked)].join(' ');
+  const facts = [...words, ...checks];
+  return [
+    ...facts.flatMap((fact) => {
+      const [first = '', ...more] = fitLines('', [fact], { width: columns, labelColumns: 2 });
+      return [first.trimStart(), ...more];
+    }),
+    toPrintable(questionText(status.id, asked)),
+  ];
 }
 
 function questionText(id: string, asked: AskedVerb): string {

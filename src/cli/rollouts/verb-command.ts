@@ -43,7 +43,7 @@ export async function verbCommand(
   const status = await withDaemon(options, async (client) => {
     const chosen = await findRollout(client, named, verb);
     const failureClass = verb === 'retry' ? options.class : undefined;
-    const consent = { yes: options.yes ?? false, input, output: output.err };
+    const consent = { yes: options.yes ?? false, input, output: output.err, columns: output.columns };
     const asked =
       verb === 'rollback'
         ? await confirmRollback(client, chosen, options, { input, output })

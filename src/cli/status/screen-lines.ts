@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
-import { questionOf } from '../rollouts/confirm-verb.ts';
+import { questionLines } from '../rollouts/confirm-verb.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { renderOverview } from '../rollouts/render-overview.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
@@ -51,8 +51,7 @@ type Draw = (state: ScreenState, now: EpochMs, size: ScreenSize, paint: Paint) =
 /** The story, the open rollout, or the policies. */
 const bodyLines: Draw = (state, now, { columns, rows }, { paint }) => {
   const { story, seenAt, notes, typing } = state;
-  if (typing?.what === 'verb')
-    return fitLines('', [questionOf(typing.status, typing.asked, now)], { width: columns, labelColumns: 1 });
+  if (typing?.what === 'verb') return questionLines(typing.status, typing.asked, now, columns);
   if (story !== undefined) return storyLines(story, { columns, rows });
   const status = openOne(state);
   if (status !== undefined) return openLines(state, status, now, { columns, rows }, { paint });
@@ -168,7 +167,10 @@ function footLines(state: ScreenState, now: EpochMs, columns: number, { paint }:
         : toPrintable(message);
   if (typing !== undefined) {
     const what = typing.what === 'search' ? 'search' : `${typing.asked.verb} ${typing.status.id}, reason`;
-    return [first, `${paint('bold', `${toPrintable(what)}:`)} ${toPrintable(typing.text)}█  enter, or esc`];
+    return [
+      first,
+      `${paint('bold', `${toPrintable(what)}:`)} ${toPrintable(typing.text)}█  ${typing.what === 'verb' ? 'enter confirms' : 'enter'}, esc cancels`,
+    ];
   }
   const keys =
     state.story !== undefined
