@@ -46,13 +46,9 @@ export async function demoCommand(
   const redis = await withRedis('embedded', dataDir, write);
   const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, redis.redis), noLog);
   try {
-    const { statuses, exitCode, url } = await runOnce(
-      daemon,
-      config,
-      output,
-      { json: false, wait: true, canBeAsked: options.keep, policies: config.rollouts },
-      stop,
-    );
+    const style = { json: false, wait: true, canBeAsked: options.keep, policies: config.rollouts };
+    const run = runOnce(daemon, config, output, style, stop);
+    const { statuses, exitCode, url } = await redis.whileRunning(run);
     const { createsPerCollector, tasksInFlightMax, throttled } = service.record.snapshot();
     const creates = Object.values(createsPerCollector);
     output.out.write(

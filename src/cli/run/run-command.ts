@@ -38,8 +38,8 @@ export async function runCommand(
   const version = readVersion();
   logger.write('info', { event: 'daemon.starting', version });
   for (const reason of findRisks(config)) logger.write('warn', { event: 'config.risk', reason });
-  const redis = await withRedis(chosen, embeddedDataDir(), (reason) =>
-    logger.write('info', { event: 'redis.embedded', reason }),
+  const redis = await withRedis(chosen, embeddedDataDir(), (reason, level) =>
+    logger.write(level, { event: level === 'error' ? 'redis.stopped' : 'redis.embedded', reason }),
   );
   const daemon = makeDaemon({
     config,
@@ -60,7 +60,7 @@ export async function runCommand(
     await daemon.start().catch((error: unknown) => {
       throw listenFailure(config, error);
     });
-    await untilFired(stop);
+    await redis.whileRunning(untilFired(stop));
   } finally {
     await closeInTime(daemon, redis.close);
   }

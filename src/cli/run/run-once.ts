@@ -69,7 +69,8 @@ export async function runOnceCommand(
   const redis = await withRedis(chosen, embeddedDataDir(), (text) => output.err.write(`${text}\n`));
   const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), log);
   try {
-    const { exitCode } = await runOnce(daemon, config, output, { ...options, policies }, stop);
+    const run = runOnce(daemon, config, output, { ...options, policies }, stop);
+    const { exitCode } = await redis.whileRunning(run);
     if (stop.aborted) output.err.write('stopped; the next run continues where this one stopped\n');
     return exitCode;
   } finally {

@@ -1,7 +1,10 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RedisConfig } from '../../redis/connection/redis-config.ts';
+import type { EmbeddedRedis, EmbeddedRedisLog } from '../../redis/embedded/server-process.ts';
 import { startEmbeddedRedis } from '../../redis/embedded/start-embedded-redis.ts';
+import { CommandFailure } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
 import { fileFailure } from './write-lines.ts';
 
 /** The embedded Redis is not shared, so its prefix is fixed. */
@@ -9,6 +12,11 @@ export const embeddedKeyPrefix = 'upwave';
 
 export interface ChosenRedis {
   readonly redis: RedisConfig;
+  /**
+   * Waits for work that needs this Redis.
+   * @throws CommandFailure when an embedded Redis has stopped and could not be started again
+   */
+  whileRunning<T>(work: Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -19,15 +27,33 @@ export interface ChosenRedis {
 export async function withRedis(
   chosen: RedisConfig | 'embedded',
   dataDir: string | null,
-  log: (text: string) => void,
+  log: EmbeddedRedisLog,
 ): Promise<ChosenRedis> {
-  if (chosen !== 'embedded') return { redis: chosen, close: async () => undefined };
+  if (chosen !== 'embedded')
+    return { redis: chosen, whileRunning: (work) => work, close: async () => undefined };
   if (dataDir !== null) makeDataDir(dataDir);
-  const embedded = await startEmbeddedRedis({ dataDir, log });
+  const embedded = await openEmbedded(dataDir, log);
   return {
     redis: { keyPrefix: embeddedKeyPrefix, url: embedded.url },
+    whileRunning: (work) => Promise.race([work, untilLost(embedded)]),
     close: () => embedded.close(),
   };
+}
+
+async function untilLost({ lost }: EmbeddedRedis): Promise<never> {
+  const advice = 'start upwave again; its log, on stdout and stderr, shows when the Redis stopped';
+  const message = `the embedded Redis stopped and could not be started again (${await lost}); ${advice}`;
+  throw new CommandFailure(exitCodes.unreachable, message);
+}
+
+/** @throws CommandFailure when none can be started, or a running upwave uses its data */
+export async function openEmbedded(dataDir: string | null, log: EmbeddedRedisLog): Promise<EmbeddedRedis> {
+  try {
+    return await startEmbeddedRedis({ dataDir, log });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(exitCodes.unreachable, message, { cause: error });
+  }
 }
 
 function makeDataDir(dataDir: string): void {

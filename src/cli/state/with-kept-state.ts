@@ -5,12 +5,11 @@ import type { Config } from '../../config/config.ts';
 import { makeRedisConnection, type RedisConnection } from '../../redis/connection/connection.ts';
 import { describeRedis, type RedisConfig, redactRedisText } from '../../redis/connection/redis-config.ts';
 import { isRightsRefusal, writeRefusalOf } from '../../redis/connection/redis-errors.ts';
-import { startEmbeddedRedis } from '../../redis/embedded/start-embedded-redis.ts';
 import { chooseRedis } from '../shell/choose-redis.ts';
 import { CommandFailure, UsageFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
-import { embeddedDataDir, embeddedKeyPrefix } from '../shell/with-redis.ts';
+import { embeddedDataDir, embeddedKeyPrefix, openEmbedded } from '../shell/with-redis.ts';
 
 /** The Redis with the state, chosen as by `run`. */
 export interface StateTarget {
@@ -71,22 +70,13 @@ async function withConnection<T>(
 async function withEmbedded<T>(use: (redis: RedisConfig) => Promise<T>): Promise<T> {
   const dataDir = embeddedDataDir();
   if (!existsSync(dataDir)) throw nothingKept(`${dataDir} does not exist`);
-  const server = await startEmbedded(dataDir);
+  const server = await openEmbedded(dataDir, () => undefined);
   try {
     if (!server.persistent)
       throw nothingKept('without redis-server or valkey-server its data is in memory only');
     return await use({ keyPrefix: embeddedKeyPrefix, url: server.url });
   } finally {
     await server.close();
-  }
-}
-
-async function startEmbedded(dataDir: string) {
-  try {
-    return await startEmbeddedRedis({ dataDir, log: () => undefined });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(exitCodes.unreachable, `${why}; stop the daemon first`, { cause: error });
   }
 }
 

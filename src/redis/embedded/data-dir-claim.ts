@@ -17,7 +17,9 @@ export async function waitForDataDir(dataDir: string): Promise<void> {
   const last = Number(await readFile(portFile(dataDir), 'utf8').catch(() => ''));
   for (let waitedMs = 0; last > 0 && (await isRedisAt(last)); waitedMs += checkEveryMs) {
     if (waitedMs >= goneWithinMs) {
-      throw new Error(`another upwave uses ${dataDir}: its Redis answers on port ${last}`);
+      throw new Error(
+        `another upwave uses ${dataDir}: its Redis answers on port ${last}; stop the daemon first`,
+      );
     }
     await wait(checkEveryMs);
   }

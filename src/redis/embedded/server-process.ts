@@ -10,17 +10,21 @@ export interface EmbeddedRedis {
   readonly kind: EmbeddedRedisKind;
   /** True when it keeps its data after it is closed or killed. */
   readonly persistent: boolean;
+  /** Resolves with the reason when it stopped and could not be started again. */
+  readonly lost: Promise<string>;
   close(): Promise<void>;
 }
 
 export interface EmbeddedRedisOptions {
   /** The directory of its append-only file; null: in memory only. */
   readonly dataDir: string | null;
-  /** Called with sentences for people: which server was started, and when it stops unexpectedly. */
-  readonly log: (text: string) => void;
+  readonly log: EmbeddedRedisLog;
   /** Uses this kind only. */
   readonly prefer?: EmbeddedRedisKind;
 }
+
+/** Called with sentences for people: which server was started, and when it stops unexpectedly (`error`). */
+export type EmbeddedRedisLog = (text: string, level: 'info' | 'error') => void;
 
 /** A running server process. */
 export interface ServerProcess {

