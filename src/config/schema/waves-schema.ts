@@ -181,9 +181,11 @@ function sized<Size extends WaveSize>(
         return z.NEVER;
       }
       const size = parsed.kind === 'percent' ? parsed.percent : parsed.count;
-      if (size === 0 && least === 'aboveZero') context.addIssue('must be more than 0');
-      if (parsed.kind === 'percent' && size > 100) context.addIssue('must be at most 100%');
-      return parsed;
+      const isTooSmall = size === 0 && least === 'aboveZero';
+      const isTooLarge = parsed.kind === 'percent' && size > 100;
+      if (!isTooSmall && !isTooLarge) return parsed;
+      context.addIssue(isTooSmall ? 'must be more than 0' : 'must be at most 100%');
+      return z.NEVER;
     });
 }
 

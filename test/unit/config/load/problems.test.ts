@@ -74,6 +74,8 @@ waves: [{ name: a, size: 1 }, { name: b, match: { osName: Linux } }]
 waves: [{ name: try, size: 10% }]
   → 4:32: rollouts[0].waves[0].size: the last wave takes the remaining collectors; leave size out, or put a wave after it
 waves: [{ name: a, size: 0 }, { name: b }] → 4:30: rollouts[0].waves[0].size: must be more than 0
+waves: [{ name: a, size: 120% }, { name: b }] → 4:30: rollouts[0].waves[0].size: must be at most 100%
+waves: [{ name: a, size: 120% }] → 4:30: rollouts[0].waves[0].size: must be at most 100%
 waves: [{ name: a, size: -1 }]
   → 4:30: rollouts[0].waves[0].size: must be a count such as 5, a percentage such as "2%", or "1 per stratum"
 waves: [{ name: a, maxFailures: 101% }] → 4:37: rollouts[0].waves[0].maxFailures: must be at most 100%
