@@ -1,10 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
+import { accountConfigsOf } from '../../../../src/config/account-configs.ts';
 import { loadConfig } from '../../../../src/config/load/load-config.ts';
 import { effectivePolicy } from '../../../../src/config/show/effective-policy.ts';
+import { findRisks } from '../../../../src/config/show/find-risks.ts';
+import { findOverlappingPolicies } from '../../../../src/config/show/overlapping-policies.ts';
+import { tooQuickText } from '../../../../src/rehearsal/result/assumed-text.ts';
 import { aFolder } from '../../../support/a-folder.ts';
 import {
   problemsIn,
@@ -20,7 +24,22 @@ const environment = { UPWAVE_ACCESS_ID: 'the-id', UPWAVE_ACCESS_KEY: 'the-key' }
 const example = (name: string) => loadConfig(new URL(name, examples).pathname, environment);
 const policyOf = (yaml: string) => readConfig(withRollout(yaml)).rollouts[0];
 
+const configFiles = readdirSync(examples).filter(
+  (name) => name.endsWith('.yaml') && /^rollouts:$/m.test(readFileSync(new URL(name, examples), 'utf8')),
+);
+
 describe('the example configs', () => {
+  it.each(configFiles)('%s has no warning, and waits for two heartbeats', (name) => {
+    const text = readFileSync(new URL(name, examples), 'utf8');
+    const names = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, variable = '']) => variable);
+    const variables = names.map((key) => [key, key.endsWith('URL') ? 'http://127.0.0.1/api' : `the-${key}`]);
+    const config = loadConfig(new URL(name, examples).pathname, Object.fromEntries(variables));
+    expect(accountConfigsOf(config).flatMap(({ rollouts }) => findOverlappingPolicies(rollouts))).toEqual([]);
+    expect(findRisks(config)).toEqual([]);
+    // Without two heartbeats of time, every success counts as lost, and the canary fails.
+    expect(config.rollouts.flatMap((policy) => tooQuickText(policy) ?? [])).toEqual([]);
+  });
+
   it('accounts.yaml has a policy in two accounts, and one in one', () => {
     const keys = [
       'UPWAVE_EU_ACCESS_ID',
