@@ -219,10 +219,11 @@ describe('a group of collectors by what they share', () => {
   const groupsHeld = async () => (await listHolds(house.parts)).groups.map((each) => each.label);
 
   it('is held before there is a rollout, and released by the same text', async () => {
-    expect(await holdOf('osName = Linux')).toMatchObject({
-      ...{ kind: 'done', subject: group },
-      note: { kind: 'noRollout' },
-    });
+    const result = await holdOf('osName = Linux');
+    expect(result).toMatchObject({ kind: 'done', subject: group, note: { kind: 'noRollout' } });
+    expect('note' in result && result.note !== undefined && holdNoteText(result.note)).toContain(
+      'does not check whether a collector belongs to this group; `upwave collectors list` shows all',
+    );
     expect(await holdOf(label)).toMatchObject({ kind: 'unchanged' });
     expect(await groupsHeld()).toEqual([label]);
     expect(await releaseOf(label)).toMatchObject({ kind: 'done', subject: group });
