@@ -100,6 +100,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     window: null,
     buildHold: null,
     strata: { total: 1, held: [], uncovered: { count: 0, labels: [] } },
+    fromOthers: 0,
     expectedFailures: null,
     waves: [
       aWaveStatus(),

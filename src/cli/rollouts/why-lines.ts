@@ -28,6 +28,7 @@ export function whyLines(status: RolloutStatus, now: EpochMs, fit: Fit): readonl
   ].flatMap(([label, text]) => fitLines(label, [text], fit));
 }
 
+type HeldStratum = RolloutStatus['strata']['held'][number];
 type Line = readonly [label: string, text: Part];
 
 /** States that need a reason. The others are clear by themselves, or have lines of their own. */
@@ -71,27 +72,33 @@ function heldParts(status: RolloutStatus): readonly Line[] {
     const then = verb === undefined ? '' : `, then ${commandFor(status, verb)}`;
     lines.push(['held', `${words}; upwave release ${quoteArgument(build)}${then}`]);
   }
-  if (strata.held.length > heldShownMax) return [...lines, heldTogether(status)];
-  for (const { label, reason, by, waiting } of strata.held) {
+  const isOfDaemon = ({ by }: HeldStratum) => by === 'daemon';
+  const each: HeldStratum[] = [];
+  // Apart: what an operator holds is held on purpose, and a release of it is not the way on.
+  for (const held of [strata.held.filter(isOfDaemon), strata.held.filter((one) => !isOfDaemon(one))])
+    if (held.length > heldShownMax) lines.push(heldTogether(held, endedAt));
+    else each.push(...held);
+  for (const { label, reason, by, waiting } of each) {
     const who = by === 'daemon' ? '' : ` (by ${by})`;
     const words = `${heldName(label)}: ${reason}${who}`;
     const wait = waiting > 0 ? `; ${counted(waiting, 'waits', 'wait')}` : '';
     // An ended rollout has nothing to release.
-    const release = endedAt === null ? `; upwave release ${quoteArgument(label)}` : '';
+    const release = endedAt === null && by === 'daemon' ? `; upwave release ${quoteArgument(label)}` : '';
     lines.push(['held', `${words}${wait}${release}`]);
   }
   return lines;
 }
 
 /** Many strata in one line: the first with its reason, and the command that lists the others. */
-function heldTogether({ strata: { held }, endedAt }: RolloutStatus): Line {
+function heldTogether(held: readonly HeldStratum[], endedAt: RolloutStatus['endedAt']): Line {
   const [first] = held;
   const waiting = held.reduce((sum, each) => sum + each.waiting, 0);
   // Nothing waits in an ended rollout.
   const wait = endedAt !== null ? '' : `, ${counted(waiting, 'collector waits', 'collectors wait')}`;
   const such = first === undefined ? '' : `${first.label} (${first.reason})`;
-  const words = `${held.length} strata${wait}: ${such} and ${held.length - 1} more`;
-  const isOver = endedAt !== null || held.length > releasedMax;
+  const what = first?.by === 'daemon' ? 'strata' : 'strata or groups by operators';
+  const words = `${held.length} ${what}${wait}: ${such} and ${held.length - 1} more`;
+  const isOver = endedAt !== null || held.length > releasedMax || held.some(({ by }) => by !== 'daemon');
   const labels = isOver ? [] : held.map(({ label }) => quoteArgument(label));
   const release = isOver ? '' : `; upwave release ${labels.join(' ')}`;
   return ['held', `${words}${release}; list them: upwave holds`];

@@ -206,7 +206,8 @@ export const RolloutStatus = namedObject('RolloutStatus', 'The status of a rollo
   leftBehind: listOf(ShownLeftBehind).describe(
     'Collectors that a rollback does not roll back, and why. Also shown for the original rollout.',
   ),
-  fromBuilds: listOf(z.string()),
+  fromBuilds: listOf(z.string()).describe('The builds that most of its collectors had, at most 5.'),
+  fromOthers: Count.describe('How many of its collectors had further builds.'),
   planHash: z.string(),
   drift: DriftStatus.nullable().describe(
     'While the plan waits for approval: how the fleet has changed since the previous plan.',

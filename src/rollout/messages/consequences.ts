@@ -86,7 +86,7 @@ function approvedWaveText(status: RolloutStatus): readonly string[] {
   const { counts, concurrency, targetBuild } = status;
   const wave = waveThatIs('awaitingApproval', status);
   if (wave === undefined) return [];
-  const starting = Math.max(0, wave.counts.pending + wave.counts.retrying - wave.setAside);
+  const starting = startingIn(wave);
   const aside =
     wave.setAside === 0 ? '' : `, ${counted(wave.setAside, 'more is', 'more are')} set aside in held strata`;
   return [
@@ -95,6 +95,11 @@ function approvedWaveText(status: RolloutStatus): readonly string[] {
     `So far ${counted(counts.succeeded, 'collector')} succeeded and ${countIn(counts, isFailed)} failed.`,
     windowText(status),
   ];
+}
+
+/** How many collectors an open wave starts: not those that are set aside. */
+export function startingIn({ counts, setAside }: WaveStatus): number {
+  return Math.max(0, counts.pending + counts.retrying - setAside);
 }
 
 function runningText({ inFlight }: RolloutStatus): string {

@@ -12,7 +12,8 @@ export const holdNoteText = makeText<HoldNote>({
   collectorUnknown: () => 'the service has no installed collector with this id',
   groupEmpty: ({ nearest }) =>
     `${nearest.length === 0 ? '' : `${meantText(nearest)} `}no collector of a running rollout belongs to this group; later plans leave out its collectors`,
-  noRollout: () => 'no rollout is running, so upwave does not check whether a collector belongs to this group; `upwave collectors list` shows all collectors. Later plans leave out those of the group',
+  noRollout: () =>
+    'no rollout is running, so upwave does not check whether a collector belongs to this group; `upwave collectors list` shows all collectors. Later plans leave out those of the group',
   notJudged: ({ waves }) => waves.map(notJudgedText).join('; '),
   leftByRollback: ({ rollback, build }) =>
     `${rollback} leaves it on build ${build}, also after a release: only a rollout to another build takes it`,

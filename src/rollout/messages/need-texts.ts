@@ -1,7 +1,10 @@
 import { sumOf } from '../../base/grouping.ts';
+import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus, ShownBlocker } from '../../contract/admin/rollout-status.ts';
+import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { groupToHoldFirst } from '../decision/group-to-hold.ts';
+import { startingIn } from './consequences.ts';
 import { counted, sentence, stateText } from './sentences.ts';
 import { heldName } from './stratum-reasons.ts';
 
@@ -64,8 +67,7 @@ function adviceText(status: RolloutStatus): string {
   const { headline, planHash, buildHold, policy, rollbackId } = status;
   switch (headline.kind) {
     case 'needsApproval':
-      if (status.state !== 'awaitingApproval')
-        return `${counted(awaitedWave(status)?.size ?? 0, 'collector waits', 'collectors wait')} for it.`;
+      if (status.state !== 'awaitingApproval') return waitingForWaveText(awaitedWave(status));
       return buildHold === null
         ? `Check plan ${planHash} first.`
         : `Release build ${buildHold.build} and approve plan ${planHash}, or abort.`;
@@ -82,6 +84,12 @@ function adviceText(status: RolloutStatus): string {
     default:
       return `${rollbackId ?? 'It'} has stopped and needs you.`;
   }
+}
+
+function waitingForWaveText(wave: WaveStatus | undefined): string {
+  if (wave === undefined) return '';
+  const aside = wave.setAside === 0 ? '' : `, and ${showCount(wave.setAside)} are set aside`;
+  return `${counted(startingIn(wave), 'collector waits', 'collectors wait')} for it${aside}.`;
 }
 
 function awaitedWave({ waves }: RolloutStatus) {

@@ -35,14 +35,24 @@ export function leftOutTexts(leftOut: readonly ShownLeftOut[]): readonly string[
     .map(({ reason, count }) => sentence(`${showCount(count)} left out: ${reason}`));
 }
 
+/** The builds that collectors had: `19.441-2, 19.456-3`, or also `and others`. */
+export function fromText({
+  fromBuilds,
+  fromOthers,
+}: Pick<RolloutStatus, 'fromBuilds' | 'fromOthers'>): string {
+  return `${fromBuilds.join(', ')}${fromOthers > 0 ? ' and others' : ''}`;
+}
+
 /** What an operator checks before the approval of a plan, beside its size: the builds it replaces, and whom it leaves out. */
 export function planFacts({
   fromBuilds,
+  fromOthers,
   leftOut,
   planned,
   expectedFailures,
 }: RolloutStatus): readonly string[] {
-  const from = fromBuilds.length === 0 ? [] : [`The collectors run ${fromBuilds.join(', ')} now.`];
+  const from =
+    fromBuilds.length === 0 ? [] : [`The collectors run ${fromText({ fromBuilds, fromOthers })} now.`];
   const expected = expectedFailures === null ? [] : expectedTexts(expectedFailures, planned);
   return [...from, ...expected, ...leftOutTexts(leftOut.filter(({ kind }) => kind !== 'failedBefore'))];
 }

@@ -8,6 +8,7 @@ import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { gateChart, gateCourseText } from '../charts/gate-chart.ts';
 import { nightChart } from '../charts/night-chart.ts';
 import { type ProgressPoint, progressChart } from '../charts/stacked-chart.ts';
+import { fromText } from '../messages/plans.ts';
 import { counted, starterText, stateText, waveStageText } from '../messages/sentences.ts';
 import { sharedAttributeText } from '../messages/stop-causes.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
@@ -64,10 +65,7 @@ function summary({ status, events, figures: { all }, madeAt, installation }: Rep
   const facts: ReadonlyArray<readonly [string, string]> = [
     ...(installation === undefined ? [] : [['installation', installation] as const]),
     ['policy', status.policy],
-    [
-      'builds',
-      `${status.fromBuilds.join(', ') || 'unknown'} → ${status.backTo.join(', ') || status.targetBuild}`,
-    ],
+    ['builds', `${fromText(status) || 'unknown'} → ${status.backTo.join(', ') || status.targetBuild}`],
     ['plan', status.planHash],
     ['started', `${instantText(createdAt)}, by ${starterText(startedBy)}`],
     ['ended', running],

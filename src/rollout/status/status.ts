@@ -68,6 +68,7 @@ export function describeRollout(
     targetBuild: plan.targetBuild,
     backTo: rollback.backTo,
     fromBuilds: plan.fromBuilds,
+    fromOthers: othersOf(rollout),
     planHash: plan.hash,
     policy: rollout.policy.name,
     reason: rolloutReasonText(reasonNow(view)),
@@ -161,6 +162,13 @@ function expectedOf(
   const { state, policy, plan } = rollout;
   if (state !== 'awaitingApproval') return null;
   return expectFailures(groups, policy, { history, targetBuild: plan.targetBuild });
+}
+
+/** A rollback counts no builds. */
+function othersOf({ plan, waves }: AssessedView['rollout']): number {
+  if (plan.fromCounts.length === 0) return 0;
+  const planned = sumOf(waves, ({ size }) => size);
+  return Math.max(0, planned - sumOf(plan.fromCounts, (count) => count));
 }
 
 function driftOf({ drift }: RolloutPlan): DriftStatus | null {

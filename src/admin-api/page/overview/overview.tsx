@@ -84,8 +84,11 @@ export function Overview() {
   );
 }
 
+/** A rollout whose rollback waits waits for nothing else, and counts once. */
 function countNeeding(rows: readonly PolicyOverview[]): number {
-  return rows.filter(({ rollout }) => rollout?.headline.needsPerson).length;
+  const needing = rows.flatMap(({ rollout }) => (rollout?.headline.needsPerson === true ? [rollout] : []));
+  const ids = new Set(needing.map(({ id }) => id));
+  return needing.filter(({ rollbackId }) => rollbackId === null || !ids.has(rollbackId)).length;
 }
 
 /** Failures need nobody while they are within their limits, but worth knowing. */

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { sumOf } from '../../../base/grouping.ts';
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { formatDuration } from '../../../base/time.ts';
+import { fromText } from '../../../rollout/messages/plans.ts';
 import { starterText } from '../../../rollout/messages/sentences.ts';
 import type { Rollout } from '../parts/call.ts';
 import { endText } from '../parts/needs.ts';
@@ -31,7 +32,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }) {
       <Fact name="Builds">
         {showCount(counts.succeeded)} on{' '}
         {rollout.kind === 'rollback' ? 'their former build' : rollout.targetBuild}
-        {other > 0 ? `, ${showCount(other)} on ${rollout.fromBuilds.join(', ') || 'others'}` : ''}
+        {other > 0 ? `, ${showCount(other)} on ${fromText(rollout) || 'others'}` : ''}
       </Fact>
       {window === null ? null : (
         <Fact name="Window">

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { showCount } from '../../../base/singular-or-plural.ts';
 import { headlineWords } from '../../../rollout/messages/need-texts.ts';
-import { planText, targetText } from '../../../rollout/messages/plans.ts';
+import { fromText, planText, targetText } from '../../../rollout/messages/plans.ts';
 import { sentence } from '../../../rollout/messages/sentences.ts';
 import { AccountName } from '../parts/account.tsx';
 import { callDaemon } from '../parts/call.ts';
@@ -55,8 +55,7 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
         <Badge name={rollout.headline.kind} words={headlineWords(rollout)} />
         <AccountName {...rollout} />
         <p class="quiet">
-          <bdi>{id}</bdi> · {rollout.fromBuilds.join(', ')} → <b>{targetText(rollout)}</b>{' '}
-          <RollbackLinks {...rollout} />
+          <bdi>{id}</bdi> · {fromText(rollout)} → <b>{targetText(rollout)}</b> <RollbackLinks {...rollout} />
         </p>
       </header>
       <div class="side">

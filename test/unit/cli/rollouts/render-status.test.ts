@@ -146,6 +146,11 @@ plan    7f3a by schedule   3 left out   from 19.441-2`);
       '3 strata, 8 collectors wait: Linux / amd64 / 19.441-2 (3 of 4 failed, 1 of 80 elsewhere) and 2 more; upwave release "Linux / amd64 / 19.441-2" AIX HP-UX; list them: upwave holds',
     ],
     [
+      'held',
+      { strata: strataHolding(aHeldStratum({ label: 'osName=AIX', reason: 'INC-7', by: 'ann' })) },
+      'group osName=AIX: INC-7 (by ann); 7 wait',
+    ],
+    [
       'strata',
       { ...canaryThenRest, strata: strataIn('A', 'B') },
       '2 of 9 strata are in no wave before rest: A; B',

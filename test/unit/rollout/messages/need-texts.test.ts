@@ -7,7 +7,7 @@ import {
   needText,
 } from '../../../../src/rollout/messages/need-texts.ts';
 import { startedAt } from '../../../support/builders.ts';
-import { aRolloutStatus } from '../../../support/fake-operations.ts';
+import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 import { aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
 const showAt = (at: number, hasSeconds = false) => new Date(at).toISOString().slice(11, hasSeconds ? 19 : 16);
@@ -16,6 +16,20 @@ const buildHold = { build: '19.536-4', by: 'alice', reason: 'crashes', at: start
 describe('what a rollout needs from a person', () => {
   it.each<[RolloutStatus['headline']['kind'], Partial<RolloutStatus>, string, string]>([
     ['needsApproval', { state: 'awaitingApproval' }, 'approve the plan', 'Check plan 7f3a first.'],
+    [
+      'needsApproval',
+      {
+        state: 'running',
+        waves: [
+          aWaveStatus({
+            ...{ name: 'rest', size: 9, state: 'awaitingApproval', setAside: 3, waits: 'approval' },
+            counts: countsOf({ pending: 8, succeeded: 1 }),
+          }),
+        ],
+      },
+      'approve wave rest',
+      '5 collectors wait for it, and 3 are set aside.',
+    ],
     [
       'needsApproval',
       { state: 'awaitingApproval', buildHold },

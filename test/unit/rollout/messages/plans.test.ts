@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { expectedTexts, planFacts, planWarnings } from '../../../../src/rollout/messages/plans.ts';
+import { expectedTexts, fromText, planFacts, planWarnings } from '../../../../src/rollout/messages/plans.ts';
+import { describeRollout } from '../../../../src/rollout/status/status.ts';
+import { anApiBudgetStatus, startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
+import { aViewOf } from '../../../support/view-cases.ts';
 
 it('warns of a plan to whose build other upgrades were given up', () => {
   const plan = aRolloutStatus({ id: 'web-20260303-1', state: 'awaitingApproval' });
@@ -14,6 +17,16 @@ it('warns of a plan to whose build other upgrades were given up', () => {
   expect(planWarnings(plan, past)).toEqual([
     'web-20260302-1 to this build is rolling back: by root: it leaks.',
   ]);
+});
+
+it('names the builds of a plan, and that there are others', () => {
+  const fromBuilds = ['19.441-2', '19.456-3'];
+  expect(fromText({ fromBuilds, fromOthers: 0 })).toBe('19.441-2, 19.456-3');
+  expect(fromText({ fromBuilds, fromOthers: 3 })).toBe('19.441-2, 19.456-3 and others');
+  const plan = { fromBuilds, fromCounts: [2, 1] };
+  const view = aViewOf({ waves: [{ wave: { size: 5 } }], rollout: { plan } });
+  const { fromOthers } = describeRollout(view, startedAt, anApiBudgetStatus());
+  expect(fromOthers).toBe(2);
 });
 
 describe('the failures that a plan expects', () => {
