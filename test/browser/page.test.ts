@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect((await download).suggestedFilename()).toBe(`${waiting}.md`);
     const text = (await page.locator('main').textContent()) ?? '';
     for (const each of [
-      'Approve wave rest. 1,023 collectors wait for it.',
+      'Approve wave rest. 1,021 collectors wait for it.',
       'errors 0.998, expected >= 0.99',
       '10 of 11 failures have osName=Windows* (10 of 66 there, 1 of 125 elsewhere).',
       'failure budget 4 of 5',
