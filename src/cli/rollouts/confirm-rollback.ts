@@ -15,6 +15,8 @@ import { fitLines } from './fit-lines.ts';
 import { windowText } from './waiting-text.ts';
 
 export interface RollbackOptions {
+  /** How many collectors the operator saw in an earlier preview. */
+  readonly collectors?: number;
   readonly yes?: boolean;
   readonly now?: boolean;
   readonly json: boolean;
@@ -24,23 +26,28 @@ export interface RollbackOptions {
 export async function confirmRollback(
   client: Pick<AdminClient, 'previewRollback'>,
   { id, kind, state, rollbackOf }: Pick<RolloutStatus, 'id' | 'kind' | 'state' | 'rollbackOf'>,
-  { yes = false, now = false, json }: RollbackOptions,
+  { collectors: seen, yes: isAgreed = false, now = false, json }: RollbackOptions,
   { input, output }: { readonly input: AnswerInput; readonly output: ConsoleOutput },
 ): Promise<AskedVerb> {
   // The preview starts nothing, and the daemon's refusal gives the reason.
   const isBegun = kind === 'rollback' || state === 'rollingBack';
   if (state === 'rolledBack' || (isBegun && !now)) return { verb: 'rollback', now };
   const preview = await client.previewRollback(id);
+  const yes = isAgreed || seen !== undefined;
   if (json && !yes && input.isTTY !== true) printJson(output, preview);
   else
     (json || yes ? output.err : output.out).write(
       `${previewLines(preview, { now, original: rollbackOf ?? id }, Date.now(), output.columns).join('\n')}\n`,
     );
   const { collectors, rollout } = preview;
-  const command = `upwave rollback ${quoteArgument(id)}${now ? ' --now' : ''} --yes`;
+  const command = `upwave rollback ${quoteArgument(id)}${now ? ' --now' : ''} --collectors ${collectors}`;
   const question = toPrintable(`Take ${counted(collectors, 'collector')} of ${rollout} back?`);
   await confirm(question, command, { yes, input, output: output.err });
-  return { verb: 'rollback', now, shown: { collectors, leftBehind: countLeft(preview.leftBehind) } };
+  return {
+    verb: 'rollback',
+    now,
+    shown: { collectors: seen ?? collectors, leftBehind: countLeft(preview.leftBehind) },
+  };
 }
 
 function previewLines(

@@ -8,6 +8,7 @@ import { targetText } from '../../rollout/messages/plans.ts';
 import { starterText } from '../../rollout/messages/sentences.ts';
 import { commandFor, commandName, holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
+import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showComing } from '../shell/show-instant.ts';
@@ -267,7 +268,10 @@ function verbParts(status: RolloutStatus): readonly Part[] {
     ? `upwave release ${quoteArgument(buildHold.build)}`
     : commandFor(status, first);
   const holdFirst = isHoldDue(status) ? holdCommandOf(status) : undefined;
-  const asked = [...(holdFirst === undefined ? [] : [`${holdFirst}, then`]), command];
+  const resume =
+    isReleaseDue && askedNow(status, 'resume') !== undefined ? [commandFor(status, 'resume')] : [];
+  const all = [...(holdFirst === undefined ? [] : [holdFirst]), command, ...resume];
+  const asked = all.map((text, index) => (index < all.length - 1 ? `${text}, then` : text));
   return [
     ...asked.map((text): Part => (status.headline.needsPerson ? { text, color: 'yellow' } : text)),
     ...(others.length === 0 ? [] : [`| ${others.join(' | ')}`]),

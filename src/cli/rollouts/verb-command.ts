@@ -25,6 +25,8 @@ export interface VerbOptions extends DaemonTarget {
   readonly class?: string;
   /** With each verb that asks: show the target, and do not ask. */
   readonly yes?: boolean;
+  /** With `rollback`: how many collectors were shown. */
+  readonly collectors?: number;
   /** With `rollback`: start also outside windows and inside freezes. */
   readonly now?: boolean;
 }

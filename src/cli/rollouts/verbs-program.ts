@@ -42,7 +42,11 @@ const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
   ],
   abort: [yesOption('end it without asking')],
   rollback: [
-    yesOption('start without asking'),
+    new Option(
+      '--collectors <count>',
+      'how many collectors the preview shows; refused when there are more by now, apart from those upgraded meanwhile',
+    ).argParser(wholeNumber),
+    yesOption('start what is shown without asking'),
     new Option(
       '--now',
       'start also outside the windows and inside the freezes of the policy, and without its pace',

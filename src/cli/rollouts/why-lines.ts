@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { BlockerKind } from '../../base/vocabulary.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { groupToHoldFirst } from '../../rollout/decision/group-to-hold.ts';
 import { blockerUntilText } from '../../rollout/messages/need-texts.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { heldName } from '../../rollout/messages/stratum-reasons.ts';
@@ -70,7 +71,10 @@ function heldParts(status: RolloutStatus): readonly Line[] {
     const words = `build ${build} is held${why} (by ${by})`;
     const verb = afterRelease[state];
     const then = verb === undefined ? '' : `, then ${commandFor(status, verb)}`;
-    lines.push(['held', `${words}; upwave release ${quoteArgument(build)}${then}`]);
+    // A group is held before that, as the line with the commands shows.
+    const isHoldFirst = state === 'held' && groupToHoldFirst(status) !== undefined;
+    const advice = isHoldFirst ? '' : `; upwave release ${quoteArgument(build)}${then}`;
+    lines.push(['held', `${words}${advice}`]);
   }
   const isOfDaemon = ({ by }: HeldStratum) => by === 'daemon';
   const each: HeldStratum[] = [];

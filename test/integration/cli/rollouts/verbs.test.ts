@@ -111,7 +111,7 @@ describe('a verb', () => {
     const { code, out, err } = await upwave('rollback', 'production');
     expect(code).toBe(exitCodes.heldOrNeedsAPerson);
     expect(err).toBe(
-      `upwave: Take 40 collectors of ${running} back?\n  To confirm it, run: upwave rollback ${running} --yes\n`,
+      `upwave: Take 40 collectors of ${running} back?\n  To confirm it, run: upwave rollback ${running} --collectors 40\n`,
     );
     for (const words of ['takes 40 collectors back', 'canary    at most 4, 0 may fail, soak 30m'])
       expect(out).toContain(words);

@@ -48,6 +48,17 @@ describe('the preview of a rollback on the command line', () => {
     expect(list(await shown(undefined, { leftBehind: [{ ...left, count: 2 }] }))).toEqual([]);
   });
 
+  it('asks nothing, and confirms what was shown before, where the command names how many collectors', async () => {
+    const [out, err, input] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    const paint = (_format: unknown, text: string) => text;
+    const client = { previewRollback: async () => aRollbackPreview({ collectors: 90 }) };
+    const options = { json: false, collectors: 40 };
+    const output = { out, err, isLive: false, paint, columns: undefined };
+    const asked = await confirmRollback(client, aRolloutStatus(), options, { input, output });
+    expect(asked).toMatchObject({ verb: 'rollback', shown: { collectors: 40 } });
+    expect(String(err.read())).toContain('takes 90 collectors back');
+  });
+
   it('names one collector in the singular', async () => {
     expect((await shown(80, { collectors: 1 }))[0]).toMatch(/takes 1 collector back$/);
   });

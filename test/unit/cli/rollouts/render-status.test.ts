@@ -518,6 +518,13 @@ failed  `);
     expect(lines.join()).not.toContain('hold them alone');
     const others = { ...failing, of: 'retrying', total: 30 } as const;
     const fewer = shown({ ...heldByFailures, ...given, causes: [...given.causes, others] });
+    // A held build: the one line with the commands has all three, in their order.
+    const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: startedAt };
+    const broke = shown({ ...heldByFailures, ...given, buildHold, verbs: ['abort'] });
+    expect(under('do', broke)).toEqual([
+      "upwave hold 'osName=Windows*', then   upwave release 19.536-4, then   upwave resume production --hold 17   | abort",
+    ]);
+    expect(under('held', broke).join('\n')).toMatch(/build 19\.536-4 is held \(by daemon\)$/m);
     expect(under('do', fewer)).toEqual(['upwave resume production --hold 17   | abort']);
   });
 
