@@ -337,7 +337,8 @@ export function makeDaemonModel(
       const policy = current.find((each) => each.name === name || slotOf(each.name) === name);
       if (policy === undefined || !mayWork(night, process)) return undefined;
       try {
-        await recordBuilds(never);
+        // The kept seeds of the nights that nothing steers need no history.
+        if (setup.features.steering) await recordBuilds(never);
         return await scan(scanParts, policy, origin);
       } catch (error) {
         failed('scan', error);
