@@ -100,7 +100,7 @@ function heldTogether(held: readonly HeldStratum[], endedAt: RolloutStatus['ende
   // Nothing waits in an ended rollout.
   const wait = endedAt !== null ? '' : `, ${counted(waiting, 'collector waits', 'collectors wait')}`;
   const such = first === undefined ? '' : `${first.label} (${first.reason})`;
-  const what = first?.by === 'daemon' ? 'strata' : 'strata or groups by operators';
+  const what = first?.by === 'daemon' ? 'strata' : 'by operators';
   const words = `${held.length} ${what}${wait}: ${such} and ${held.length - 1} more`;
   const isOver = endedAt !== null || held.length > releasedMax || held.some(({ by }) => by !== 'daemon');
   const labels = isOver ? [] : held.map(({ label }) => quoteArgument(label));

@@ -44,7 +44,7 @@ export function reportAccounts(file: Record<string, unknown>, report: WholeRepor
   const isNone = service === undefined && accounts === undefined;
   if (isBoth) report('cannot be used with service; keep one of them', ['accounts']);
   if (isNone) report('is missing; give service, or accounts for several', ['service']);
-  if (file['learnFrom'] !== undefined && accounts === undefined)
+  if (file['learnFrom'] !== undefined && !isBoth && service !== undefined)
     report('needs accounts; there is only service, so remove the key', ['learnFrom']);
   if (isBoth || isNone) return;
   const known = accounts === undefined ? undefined : namesOf(accounts);

@@ -44,7 +44,7 @@ const consequences: Readonly<
         if (status.state === 'held')
           return `No longer counted: ${count}. The limit of ${failuresAllowed} stays.`;
         return failures > failuresAllowed
-          ? `Held immediately: ${count}, ${showCount(failuresAllowed)} allowed.`
+          ? `More than allowed: ${count}, ${showCount(failuresAllowed)} allowed. It may stop again immediately.`
           : `Still counted: ${count}, ${showCount(failuresAllowed)} allowed.`;
       }),
   ],

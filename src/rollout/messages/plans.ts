@@ -99,37 +99,39 @@ export function retriedText({ failedBefore, planned }: StartPreview): string {
 
 /**
  * How many are expected to fail, and which strata that failed before are tried first:
- * `About 14 of 1,023 collectors are expected to fail, by 4,210 upgrades of ended rollouts.`
+ * `About 14 of 1,023 collectors are expected to fail, judging by 4,210 upgrades in ended rollouts.`
  */
 export function expectedTexts(expected: ExpectedFailures, planned: number): readonly string[] {
   const { failures, tried } = expected;
   const whom = `${aboutCount(failures)} of ${counted(planned, 'collector')}`;
   const are = singularOrPlural(Math.max(1, Math.round(failures)), 'is', 'are');
   return [
-    sentence(`${whom} ${are} expected to fail, by ${counted(tried, 'upgrade')} of ended rollouts`),
-    ...triesTexts(expected, true),
+    sentence(`${whom} ${are} expected to fail, judging by ${counted(tried, 'upgrade')} in ended rollouts`),
+    ...riskiestTexts(expected, true),
   ];
 }
 
-/** Waves that would be held, and strata that failed before and that the first wave leaves out. */
+/** Waves that would exceed their limits, and strata that failed before and that the first wave leaves out. */
 export function expectedWarnings(expected: ExpectedFailures): readonly string[] {
   return [
     ...expected.waves
       .filter(({ failures, allowed }) => Math.round(failures) > allowed)
       .map(({ name, failures, allowed }) => {
         const count = `${aboutCount(failures)} ${singularOrPlural(Math.round(failures), 'failure', 'failures')}`;
-        return sentence(`wave ${name} is expected to be held: ${count}, ${showCount(allowed)} allowed`);
+        return sentence(
+          `wave ${name} is expected to exceed its limit: ${count}, ${showCount(allowed)} allowed`,
+        );
       }),
-    ...triesTexts(expected, false),
+    ...riskiestTexts(expected, false),
   ];
 }
 
-function triesTexts({ waves, riskiest }: ExpectedFailures, areTried: boolean): readonly string[] {
-  const tries = `wave ${waves[0]?.name ?? ''} ${areTried ? 'tries' : 'does not try'}`;
+function riskiestTexts({ waves, riskiest }: ExpectedFailures, areTried: boolean): readonly string[] {
+  const wave = `wave ${waves[0]?.name ?? ''} ${areTried ? 'includes' : 'leaves out'}`;
   return riskiest
     .filter(({ isTriedFirst }) => isTriedFirst === areTried)
     .map(({ label, tried, failed }) =>
-      sentence(`${tries} ${label}, where ${showCount(failed)} of ${showCount(tried)} failed before`),
+      sentence(`${wave} ${label}, where ${showCount(failed)} of ${showCount(tried)} failed before`),
     );
 }
 

@@ -259,9 +259,9 @@ describe('the rollout that a start would begin', () => {
         .split('\n')
         .slice(1, 4),
     ).toEqual([
-      'expected  About 14 of 854 collectors are expected to fail, by 4,210 upgrades of ended rollouts.',
-      'expected  Wave canary is expected to be held: about 3 failures, 2 allowed.',
-      'expected  Wave canary does not try Windows, where 12 of 28 failed before.',
+      'expected  About 14 of 854 collectors are expected to fail, judging by 4,210 upgrades in ended rollouts.',
+      'expected  Wave canary is expected to exceed its limit: about 3 failures, 2 allowed.',
+      'expected  Wave canary leaves out Windows, where 12 of 28 failed before.',
     ]);
   });
 

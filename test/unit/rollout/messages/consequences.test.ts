@@ -48,7 +48,7 @@ it('the result of a retry names what stays held after it', () => {
 it.each([
   ['held', 3, 'No longer counted: 3 failures of wave canary. The limit of 2 stays.'],
   ['paused', 2, 'Still counted: 2 failures of wave canary, 2 allowed.'],
-  ['paused', 3, 'Held immediately: 3 failures of wave canary, 2 allowed.'],
+  ['paused', 3, 'More than allowed: 3 failures of wave canary, 2 allowed. It may stop again immediately.'],
 ] as const)(
   'the resume of a rollout that is %s with %i failures says what becomes of them',
   (state, failures, text) => {

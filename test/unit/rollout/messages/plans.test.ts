@@ -43,22 +43,22 @@ describe('the failures that a plan expects', () => {
     ],
   };
 
-  it('are facts before an approval, and warnings where a wave would be held or a stratum failed before', () => {
+  it('are facts before an approval, and warnings where a wave would exceed its limit or a stratum failed before', () => {
     const plan = aRolloutStatus({ planned: 1_023, expectedFailures: expected, leftOut: [], fromBuilds: [] });
     expect(planFacts(plan)).toEqual([
-      'About 14 of 1,023 collectors are expected to fail, by 4,210 upgrades of ended rollouts.',
-      'Wave canary tries Windows Server 2016, where 12 of 28 failed before.',
+      'About 14 of 1,023 collectors are expected to fail, judging by 4,210 upgrades in ended rollouts.',
+      'Wave canary includes Windows Server 2016, where 12 of 28 failed before.',
     ]);
     expect(planWarnings(plan, [])).toEqual([
-      'Wave canary is expected to be held: about 3 failures, 2 allowed.',
-      'Wave canary does not try Debian 9, where 1 of 4 failed before.',
+      'Wave canary is expected to exceed its limit: about 3 failures, 2 allowed.',
+      'Wave canary leaves out Debian 9, where 1 of 4 failed before.',
     ]);
   });
 
   it('may be fewer than one', () => {
     const few = { ...expected, tried: 1, failures: 0.2 };
     expect(expectedTexts(few, 9)[0]).toBe(
-      'Fewer than 1 of 9 collectors is expected to fail, by 1 upgrade of ended rollouts.',
+      'Fewer than 1 of 9 collectors is expected to fail, judging by 1 upgrade in ended rollouts.',
     );
   });
 });
