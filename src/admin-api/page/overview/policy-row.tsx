@@ -1,4 +1,5 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
+import { groupToHoldFirst } from '../../../rollout/decision/group-to-hold.ts';
 import { headlineWords } from '../../../rollout/messages/need-texts.ts';
 import { targetText } from '../../../rollout/messages/plans.ts';
 import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
@@ -105,7 +106,7 @@ export function PolicyRow({
       </div>
       {due === undefined && build !== undefined ? (
         <div class="verbs">
-          <ReleaseBuild build={build} />
+          <ReleaseBuild build={build} isDue={groupToHoldFirst(rollout) === undefined} />
         </div>
       ) : null}
       {due === undefined ? null : (

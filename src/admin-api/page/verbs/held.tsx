@@ -98,9 +98,10 @@ export function buildToRelease({ state, buildHold }: Rollout): string | undefine
   return state === 'held' ? buildHold?.build : undefined;
 }
 
-export function ReleaseBuild({ build }: { readonly build: string }) {
+/** @param isDue false: something else comes first, such as the hold of the group that explains the failures */
+export function ReleaseBuild({ build, isDue = true }: { readonly build: string; readonly isDue?: boolean }) {
   return (
-    <ActButton class="primary" onClick={() => askRelease(build, `build ${build}`)}>
+    <ActButton class={isDue ? 'primary' : undefined} onClick={() => askRelease(build, `build ${build}`)}>
       release build {build} …
     </ActButton>
   );

@@ -24,7 +24,9 @@ export function VerbButtons({ rollout }: { readonly rollout: Rollout }) {
   const build = buildToRelease(rollout);
   return (
     <div class="verbs">
-      {build === undefined ? null : <ReleaseBuild build={build} />}
+      {build === undefined ? null : (
+        <ReleaseBuild build={build} isDue={groupToHoldFirst(rollout) === undefined} />
+      )}
       {[...(due === undefined ? [] : [due]), ...others].map((each) => (
         <ActButton
           key={each}
