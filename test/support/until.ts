@@ -15,14 +15,23 @@ export async function until<T>(
   withinMs = 100_000,
 ): Promise<Exclude<T, undefined | null | false>> {
   const since = performance.now();
-  const giveUpAt = since + withinMs;
-  let last: T | undefined;
-  while (performance.now() < giveUpAt) {
-    last = await condition();
-    if (last !== undefined && last !== null && last !== false) {
-      return last as Exclude<T, undefined | null | false>;
+  const settled = new AbortController();
+  // A check may hang itself, as a command to a Redis that never comes back does.
+  const tooLate = wait(withinMs, 'too late' as const, { signal: settled.signal }).catch(
+    () => 'too late' as const,
+  );
+  try {
+    while (true) {
+      const last = await Promise.race([condition(), tooLate]);
+      if (last === 'too late') {
+        throw new Error(`waited ${withinMs} ms in vain for ${typeof what === 'string' ? what : what()}`);
+      }
+      if (last !== undefined && last !== null && last !== false) {
+        return last as Exclude<T, undefined | null | false>;
+      }
+      await wait(Math.min(lookEveryMsMax, lookEveryMsMin + (performance.now() - since) / 40));
     }
-    await wait(Math.min(lookEveryMsMax, lookEveryMsMin + (performance.now() - since) / 40));
+  } finally {
+    settled.abort();
   }
-  throw new Error(`waited ${withinMs} ms in vain for ${typeof what === 'string' ? what : what()}`);
 }

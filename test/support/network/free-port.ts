@@ -1,4 +1,5 @@
-import { once } from 'node:events';
+import { createSocket } from 'node:dgram';
+import { type EventEmitter, once } from 'node:events';
 import { createServer } from 'node:net';
 import { errorCodeOf } from '../../../src/base/node-errors.ts';
 
@@ -11,25 +12,40 @@ const count = 10_000;
 // Test files run in several processes. Each starts at another port.
 let next = process.pid * 97;
 
-/** A port of 127.0.0.1 on which no server listens, and which no other test gets. */
+/** A port of 127.0.0.1 on which no server listens, and which no other test gets while this process runs. */
 export async function findFreePort(): Promise<number> {
   for (let tried = 0; tried < count; tried += 1) {
     const port = first + (next % count);
     next += 1;
-    if (await isFree(port)) return port;
+    if ((await isFree(port)) && (await isClaimed(port))) return port;
   }
   throw new Error(`no port from ${first} to ${first + count - 1} is free`);
 }
 
 async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, '127.0.0.1');
+  if (!(await isBound(server))) return false;
+  server.close();
+  await once(server, 'close');
+  return true;
+}
+
+/**
+ * Keeps the port for this process, also while its server is down: a test that kills a Redis and starts it again would meet
+ * the Redis of another test there. UDP has ports of its own, and the system frees this one with the process.
+ */
+function isClaimed(port: number): Promise<boolean> {
+  const claim = createSocket('udp4').unref();
+  claim.bind({ port, address: '127.0.0.1', exclusive: true });
+  return isBound(claim);
+}
+
+async function isBound(socket: EventEmitter): Promise<boolean> {
   try {
-    await once(server, 'listening');
+    await once(socket, 'listening');
+    return true;
   } catch (error) {
     if (errorCodeOf(error) === 'EADDRINUSE') return false;
     throw error;
   }
-  server.close();
-  await once(server, 'close');
-  return true;
 }

@@ -58,7 +58,11 @@ export async function makeRedisProcess(input: RedisProcessInput = {}) {
       child = spawn('/bin/sh', ['-c', shellText, 'redis', redisServerCommand ?? '', ...args], {
         stdio: 'ignore',
       });
-      await until('Redis to answer', async () => (await ask('PING')) === '+PONG');
+      await until('Redis to answer', async () => {
+        // Where another server has the port, that one would answer.
+        if (!isRunning()) throw new Error(`the Redis of port ${port} ended at its start`);
+        return (await ask('PING')) === '+PONG';
+      });
     },
     close: async () => {
       await kill();

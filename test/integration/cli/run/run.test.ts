@@ -306,6 +306,8 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     const [running] = await reader.operations.listRollouts();
     const { status, broken } = await endOf(night, reader, running?.id ?? '');
     expect([status.state, broken]).toEqual(['succeeded', []]);
+    // The reader may have ended the rollout before this one took signals.
+    await daemonUrl(next);
     next.kill('SIGINT');
     expect(await next.ended).toMatchObject({ code: 0, signal: null });
   });
