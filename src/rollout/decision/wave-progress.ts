@@ -87,12 +87,16 @@ function decideSoaking(view: AssessedView, current: AssessedWave, now: EpochMs):
 
 /**
  * Without a collector on the build a gate has no data, and no data is no pass (P14). The wave waits for its deferred
- * collectors without a hold. A wave without any is held until a collector runs the build.
+ * collectors without a hold. A wave without any is held until a collector runs the build. Where nobody comes after it, a
+ * hold would spare nobody: the rollout ends with its failures.
  */
 function missingEvidence(view: AssessedView, current: AssessedWave): Progress | undefined {
   const { index, wave, assessment } = current;
   if (assessment.evidence === 'shown' || wave.acceptedWithoutEvidence) return undefined;
   if (assessment.evidence === 'awaited') return waitFor(deferredBlocker(view, current));
+  const isLast = view.assessed.slice(index + 1).every((later) => later.wave.size + later.wave.joined === 0);
+  // Where all were withdrawn, nothing would say that the build reached nobody.
+  if (isLast && countUpgradesIn({ waves: [current.summary] }, isFailed) > 0) return finishOrWait(view);
   return stopWith({ do: 'hold', cause: noEvidence(current), heldFor: { kind: 'evidence', wave: index } });
 }
 

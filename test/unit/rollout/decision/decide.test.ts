@@ -86,6 +86,18 @@ describe('a running rollout', () => {
     ]);
   });
 
+  it('ends with its failures after a wave without an upgraded collector, where a hold would spare nobody', () => {
+    const [held, ended] = [{ do: 'hold' }, { do: 'save', change: { kind: 'finished' } }];
+    const lastOf = (counts: Counts) => [
+      { ...canary, counts },
+      { ...rest, counts: {} },
+    ];
+    expect(actionsOf({ waves: lastOf({ failed: 1, withdrawn: 4 }) })).toMatchObject([ended]);
+    expect(actionsOf({ waves: lastOf({ withdrawn: 5 }) })).toMatchObject([held]);
+    const last = { ...canary, name: 'rest', counts: { timedOut: 1 } };
+    expect(actionsOf({ waves: [{ ...canary, wave: passed }, last] })).toMatchObject([ended]);
+  });
+
   it('passes a wave without members', () => {
     expect(actionsOf({ waves: [{ ...canary, counts: {} }, rest] })).toEqual([
       { do: 'save', change: { kind: 'wavePassed', wave: 0 } },
