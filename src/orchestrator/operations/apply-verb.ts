@@ -148,15 +148,17 @@ async function adoptLimits(parts: ApplyVerbParts, { id, policy }: Rollout): Prom
   await followRollout(parts, { policy: policy.name, rolloutId: id, by: 'daemon' });
 }
 
-/** Reads the fleet again, but only for the plan that waits for approval. `judgeVerb` refuses any other plan. */
+/** Reads the fleet again, but only for the plan that waits for approval, and may be approved as far as the store knows. */
 async function refusePlan(
   parts: ApprovePlanParts,
   rollout: Rollout,
   request: VerbRequest,
 ): Promise<Refusal | undefined> {
-  if (request.verb !== 'approve' || 'wave' in request) return undefined;
-  const isAwaited = rollout.state === 'awaitingApproval' && rollout.plan.hash === request.planHash;
-  return isAwaited ? refuseApproval(parts, rollout) : undefined;
+  if (request.verb !== 'approve' || 'wave' in request || rollout.state !== 'awaitingApproval')
+    return undefined;
+  const view = await loadRolloutSummary(parts, rollout.id, parts.clock.now());
+  const judgement = view && judgeVerb(view, request, contextOf(parts, request));
+  return judgement?.kind === 'refused' ? judgement.refusal : refuseApproval(parts, rollout);
 }
 
 /**
