@@ -67,7 +67,7 @@ const ended = aRolloutStatus({
 const samples: readonly Notice[] = [
   ...announcedOf(notStarted),
   ...announcedOf(aRolloutStatus({ ...figures, waves, verbs: ['approve', 'abort'] })),
-  ...announcedOf(held, running),
+  ...announcedOf(held, aRolloutStatus({ ...figures, reason: 'by ann: the disks are clean' })),
   ...announcedOf(
     aRolloutStatus({
       ...{

@@ -82,7 +82,7 @@ function endingText({ ending }: OverNotice): string {
 }
 
 function overCauseText(notice: OverNotice): string {
-  const why = notice.ending?.reason ?? '';
+  const why = notice.ending?.reason ?? notice.continues ?? '';
   return [why === '' ? '' : sentence(why), firstMessageText(notice)].filter((text) => text !== '').join(' ');
 }
 

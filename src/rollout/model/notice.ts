@@ -101,5 +101,7 @@ export type Notice = {
       readonly raisedAt?: EpochMs;
       /** How the rollout ends, where that ended the incident; absent where it continues. */
       readonly ending?: { readonly state: RolloutState; readonly reason: string };
+      /** Why a held rollout continues, with who resumed it; absent in a record of an older version. */
+      readonly continues?: string;
     }
 );

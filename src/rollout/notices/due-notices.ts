@@ -88,7 +88,7 @@ export function dueOfRollout(
   for (const name of passed.filter((each) => !before.passed.includes(each)))
     notices.push(once(`passed/${name}`, { event: 'wavePassed', wave: name, next: waveAfter(status, name) }));
   for (const over of without(before.open, open))
-    notices.push({ ...facts, ...overNotice(over), ...endingOf(status) });
+    notices.push({ ...facts, ...overNotice(over), ...endingOf(status), ...continuesOf(over, status) });
   for (const raised of without(open, before.open)) notices.push(raise(raised));
   if (endedAt !== null && before.endedAt !== endedAt) {
     const { state, reason } = status;
@@ -106,6 +106,12 @@ export function dueOfRollout(
 function endingOf({ state, reason }: RolloutStatus) {
   const endsEarly = state === 'rollingBack' || state === 'rolledBack' || state === 'aborted';
   return endsEarly ? ({ ending: { state, reason } } as const) : {};
+}
+
+/** Colleagues see in the chat who took care of a hold. */
+function continuesOf({ details }: OpenIncident, { state, reason }: RolloutStatus) {
+  const continues = details.event === 'held' && (state === 'running' || state === 'paused');
+  return continues && reason !== '' ? { continues: reason } : {};
 }
 
 /** The part that closes an incident. */

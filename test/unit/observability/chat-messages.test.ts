@@ -163,7 +163,7 @@ describe('a message in Slack', () => {
 
   it('is green once the incident is over, and amber at an end with failures', () => {
     const before = dueOfRollout(undefined, aRolloutStatus(held), at);
-    const [over] = dueOfRollout(before.announced, aRolloutStatus(), {
+    const [over] = dueOfRollout(before.announced, aRolloutStatus({ reason: 'by ann' }), {
       ...at,
       now: startedAt + 60_000,
     }).notices;
@@ -174,7 +174,7 @@ describe('a message in Slack', () => {
     });
     expect(written).toMatchObject({
       title: 'production: no longer held',
-      cause: 'About "held" of 2026-03-02 21:00 UTC.',
+      cause: 'By ann. About "held" of 2026-03-02 21:00 UTC.',
       buttons: [],
     });
     const endedAs = (state: 'finishedWithFailures' | 'succeeded' | 'superseded') =>

@@ -70,8 +70,18 @@ describe('the end of a hold', () => {
     });
   });
 
-  it('by `resume` is good news', () => {
-    expect(overOf({})).toMatchObject({ tone: 'good', title: 'production: no longer held' });
+  it('by `resume` is good news, and names who resumed', () => {
+    expect(overOf({ reason: 'by ann: disks cleaned' })).toMatchObject({
+      tone: 'good',
+      title: 'production: no longer held',
+      cause: expect.stringMatching(/^By ann: disks cleaned\. About "held" of /),
+    });
+  });
+
+  it('by another hold has the reason of that hold in its own message alone', () => {
+    const [number, reason] = [8, 'wave rest: 11 failures, 10 allowed'];
+    const next = { state: 'held', headline: held.headline, hold: number, reason } as const;
+    expect(overOf(next)?.cause).toMatch(/^About "held" of /);
   });
 });
 
