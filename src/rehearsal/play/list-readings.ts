@@ -98,11 +98,13 @@ export function makeListReadings({
     /** The next reading that shows it, after this instant; Infinity: none is planned. */
     nextAt: (what: Shown, now: EpochMs): EpochMs =>
       Math.max(now + 1, Math.ceil(Math.min(...showing(what).map(dueAt)))),
-    /** Whether a row replaces the poll before a create: one of the last minute, with a heartbeat after the plan's reading. */
-    hasRows: (now: EpochMs): boolean =>
-      [...readAt.values()].some(
-        (each) => each > beganAt + serviceLimits.heartbeatMs && now - each < freshForMs,
-      ),
+    /** When a list showed rows that replace polls before creates: in the last minute, with a heartbeat after the plan. */
+    rowsAt: (now: EpochMs): EpochMs | undefined =>
+      [...readAt]
+        .filter(([of]) => of !== 'tasks')
+        .map(([, each]) => each)
+        .filter((each) => each > beganAt + serviceLimits.heartbeatMs && now - each < freshForMs)
+        .sort((one, other) => other - one)[0],
   };
 }
 

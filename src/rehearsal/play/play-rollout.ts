@@ -7,7 +7,7 @@ import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { changeRollout } from '../../orchestrator/records/change-rollout.ts';
 import type { SharedAttributes } from '../../orchestrator/records/shared-attributes.ts';
 import { runStep } from '../../orchestrator/step/run-step.ts';
-import { makeObservations } from '../../orchestrator/watch/observations.ts';
+import type { Observations } from '../../orchestrator/watch/observations.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -22,7 +22,7 @@ import type { VirtualBudget } from '../world/virtual-budget.ts';
 import { makeVirtualService, type VirtualService } from '../world/virtual-service.ts';
 import { makeAwaitLists } from './awaited-lists.ts';
 import { makeJobs } from './jobs.ts';
-import { makeListReadings } from './list-readings.ts';
+import { type ListReadings, makeListReadings } from './list-readings.ts';
 
 /** One rollout to simulate. */
 export interface Stage {
@@ -79,11 +79,10 @@ export async function playRollout(stage: Stage): Promise<Played> {
   let againAt: EpochMs = never;
   const clock = { now: () => now };
   const jobs = makeJobs(clock.now);
-  const slots = policy.concurrency;
   const memory = makeMemoryRolloutStore(clock.now, 'rollouts');
   const store = withShortPages(memory);
   const lists = makeListReadings({ ...stage, store, accounts });
-  const service = makeVirtualService({ ...stage, clock, slots, hasRows: lists.hasRows });
+  const service = makeVirtualService({ ...stage, ...lists, clock, slots: policy.concurrency });
   const parts = {
     ...quietParts(stage, () => (againAt = now + taskRestMs)),
     store,
@@ -94,6 +93,7 @@ export async function playRollout(stage: Stage): Promise<Played> {
     },
     fleet: service.fleet,
     queue: jobs.queue,
+    observations: rowsOf(lists, service),
   };
   const awaitLists = makeAwaitLists({ ...parts, store: memory, service, policy, lists });
   const frozen = freeze(stage);
@@ -186,12 +186,22 @@ function quietParts({ policy, seed, budget, gates, sharedAttributes }: Stage, ag
     trustedSince: () => 0,
     beginIntent: () => async () => true,
     isClockRight: () => true,
-    // No pages are read.
-    observations: makeObservations(),
     backgroundTasks: {
       run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
         if ((await work(unaborted)) === 'again') again();
       },
+    },
+  };
+}
+
+/** No pages are read. The lists that would have been read show each collector as it is. */
+function rowsOf(lists: ListReadings, service: Pick<VirtualService, 'rowOf'>): Observations {
+  return {
+    note: () => undefined,
+    find: (collectorId, now) => {
+      const at = lists.rowsAt(now);
+      const row = at === undefined ? undefined : service.rowOf(collectorId);
+      return at === undefined || row === undefined ? undefined : { ...row, at };
     },
   };
 }

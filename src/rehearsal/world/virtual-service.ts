@@ -43,7 +43,7 @@ const outage: ServiceFailure = {
 /**
  * The port to the service, played by the reference service's world. Requests do not wait for the budget here: the caller sends
  * them when they may be sent. During an outage all requests fail unsent.
- * @param parts `slots`: the maximum of running tasks; `hasRows`: whether a list shows what a poll before a create would
+ * @param parts `slots`: the maximum of running tasks; `rowsAt`: when a list last showed what a poll before a create would
  */
 export function makeVirtualService(parts: {
   readonly snapshot: FleetSnapshot;
@@ -52,9 +52,9 @@ export function makeVirtualService(parts: {
   readonly clock: Clock;
   readonly slots: number;
   readonly budget: VirtualBudget;
-  readonly hasRows: (now: EpochMs) => boolean;
+  readonly rowsAt: (now: EpochMs) => EpochMs | undefined;
 }): VirtualService {
-  const { snapshot, clock, budget, slots, hasRows } = parts;
+  const { snapshot, clock, budget, slots, rowsAt } = parts;
   const creates = new Map<number, number>();
   const world = makeVirtualWorld({ ...parts, creates });
   const tasks = makeWatchedTasks(world, slots);
@@ -107,7 +107,8 @@ export function makeVirtualService(parts: {
           : ok(sightingOf(task, now));
       }),
     pollCollector: async ({ collectorId, upgradableTo, listedSince }) => {
-      const isListed = listedSince === undefined ? !tasks.hasFailed(collectorId) : hasRows(clock.now());
+      const isListed =
+        listedSince === undefined ? !tasks.hasFailed(collectorId) : rowsAt(clock.now()) !== undefined;
       // Lists show collectors that return.
       return answer(isListed ? 0 : 1, () => {
         const row = rowOf(collectorId);

@@ -11,8 +11,8 @@ const endShare = 0.07;
 
 /** A retry comes up to so much earlier or later, by chance. */
 const jitterMs = 0.5 * minute;
-/** As the estimate of a plan. With few upgrades in flight, single readings come earlier or later. */
-const requestsShare = 0.25;
+/** With few upgrades in flight, single readings come earlier or later. */
+const requestsShare = 0.1;
 
 const named = (name: string) => {
   const situation = situations.find((each) => each.name === name);
