@@ -40,8 +40,11 @@ export function* planJoiners(
   if (joiners.length === 0) return null;
   const planned = countPlanned(rollout);
   const extended = extendGroups(rollout, groups);
-  const inOrder = yield* inHashOrder(joiners, rollout.id);
-  const waveOf = seatJoiners(rollout, groups, inOrder);
+  const all = yield* inHashOrder(joiners, rollout.id);
+  const waveOf = seatJoiners(rollout, groups, all);
+  const isUntried = makeIsUntried(rollout, groups, { joiners: all, waveOf });
+  const inOrder = yield* filterInSteps(all, (each) => !isUntried(each));
+  if (inOrder.length === 0) return null;
   const upgrades = yield* mapInSteps(inOrder, (collector, index): Upgrade => {
     const wave = waveOf.get(collector.id) ?? rollout.waves.length - 1;
     const member = { ...extended.add(collector, wave), order: planned + index + 1 };
@@ -116,6 +119,29 @@ function* makeMustWait(
   });
   const isAnyMissing = known.size < countPlanned(rollout);
   return (collector) => labelsOf(collector).some((label) => isAnyMissing || taken.has(label));
+}
+
+/**
+ * Makes the rule for joiners of a stratum that the plan lacks. In the last wave no other would have tried it before all of
+ * them, so they wait for the next rollout, unless one of them has a seat in an earlier wave (P3). Held strata start nothing.
+ */
+function makeIsUntried(
+  { policy, waves, strata: { held } }: Rollout,
+  { strata }: PlanGroups,
+  {
+    joiners,
+    waveOf,
+  }: { readonly joiners: readonly FleetCollector[]; readonly waveOf: ReadonlyMap<number, number> },
+): (collector: FleetCollector) => boolean {
+  const last = waves.length - 1;
+  if (last === 0) return () => false;
+  const known = [...strata.filter(({ sizes }) => sizes.some((size) => size > 0)), ...held];
+  const labelOf = (collector: FleetCollector) => stratumLabel(collector, policy.spreadBy);
+  const seated = joiners.filter(({ id }) => waveOf.get(id) !== last);
+  const tried = new Set([...known.map(({ label }) => label), ...seated.map(labelOf)]);
+  const groups = known.flatMap(({ attributes }) => (attributes === undefined ? [] : [attributes]));
+  return (collector) =>
+    !tried.has(labelOf(collector)) && !groups.some((attributes) => hasAttributes(collector, attributes));
 }
 
 function countPlanned({ waves }: Rollout): number {

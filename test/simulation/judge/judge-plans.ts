@@ -99,9 +99,23 @@ export function judgeJoiners(night: Night, process: ProcessModel, { rollout, upg
       () => `${process.name} added ${upgrades.length} collectors to ${rollout.id}`,
     );
   const isKnown = isNewestKnown(night, rollout.policy.name);
+  const last = rollout.waves.length - 1;
+  // A held stratum starts nothing.
+  const held = rollout.strata.held.map(({ stratum }) => stratum);
+  const earlier = [
+    ...(of?.upgrades.values() ?? []),
+    ...upgrades.filter(({ identity }) => identity.wave !== last),
+  ];
+  const tried = new Set([...held, ...earlier.map(({ identity }) => identity.stratum)]);
   for (const {
-    identity: { collectorId },
+    identity: { collectorId, stratum, wave },
   } of upgrades) {
+    const isTried = last === 0 || wave < last || tried.has(stratum);
+    verdicts.check(
+      'P3',
+      isTried,
+      `${process.name} added ${collectorId} of a new stratum to the last wave of ${rollout.id}`,
+    );
     const about = night.serviceOf(rollout.id).collectors.get(collectorId)?.about;
     if (about === undefined || of?.upgrades.has(collectorId) === true) continue;
     const who = () => `${process.name} added ${collectorId} to ${rollout.id}`;

@@ -65,17 +65,25 @@ describe('late joiners', () => {
     ['the one that has passed while the next waits', ['passed', 'awaitingApproval', 'waiting'], 0],
     ['the last of those that have passed', ['passed', 'passed', 'open'], 2],
   ])('enter %s', (_, states, wave) => {
-    // The first of its stratum, for which a canary of one per stratum has a seat.
-    const result = joined([{ osName: 'AIX' }], { rollout: withWaves(...states) });
+    // A canary of one per stratum has a seat for the first of a stratum, and none for another of Linux.
+    const osName = wave === 0 ? 'AIX' : 'Linux';
+    const result = joined([{ osName }], { rollout: withWaves(...states) });
     expect(result?.upgrades.map((each) => each.identity.wave)).toEqual([wave]);
     expect(result?.rollout.waves.map((each) => each.joined)).toEqual(
       [0, 1, 2].map((each) => (each === wave ? 1 : 0)),
     );
     expect(result?.rollout.waves.map((each) => each.size)).toEqual([1, 3, 6]);
-    expect(result?.groups.strata.map(({ sizes }) => sizes)).toEqual([
-      [1, 3, 6],
-      [0, 1, 2].map((each) => (each === wave ? 1 : 0)),
-    ]);
+    expect(result?.groups.strata.map(({ sizes }) => sizes)).toEqual(
+      wave === 0
+        ? [
+            [1, 3, 6],
+            [1, 0, 0],
+          ]
+        : [[1, 3, 7]],
+    );
+    // Nobody would have tried the build on AIX before all of them.
+    const untried = joined([{ osName: 'AIX' }, { osName: 'AIX' }], { rollout: withWaves(...states) });
+    expect(untried?.upgrades.length ?? 0).toBe(wave === 0 ? 2 : 0);
   });
 
   it('take a free seat first when no wave so far has a member of their stratum', () => {
@@ -140,12 +148,13 @@ describe('late joiners', () => {
   });
 
   it('belong to existing groups, and new groups are added behind them', () => {
-    const result = joined([
+    const newcomers = [
       { id: 11, fields: { cluster: 'c1' } },
       { id: 12, fields: { cluster: 'c5' } },
       { id: 13, fields: { cluster: 'c5' } },
       { id: 14, osName: 'AIX' },
-    ]);
+    ];
+    const result = joined(newcomers, { rollout: withWaves('open') });
     const byId = new Map(result?.upgrades.map(({ identity }) => [identity.collectorId, identity]));
     expect(result?.groups.domains).toEqual([
       ...frozen.groups.domains,
@@ -154,7 +163,7 @@ describe('late joiners', () => {
     expect([11, 12, 13, 14].map((id) => byId.get(id)?.domains)).toEqual([[0], [1], [1], []]);
     expect(result?.groups.strata).toEqual([
       { label: 'Linux', sizes: [1, 3, 9] },
-      { label: 'AIX', sizes: [0, 0, 1] },
+      { label: 'AIX', sizes: [1, 0, 0] },
     ]);
     expect(result?.groups.lanes.length).toBe(4);
     const first = frozen.upgrades.find(({ identity }) => identity.collectorId === 1);
