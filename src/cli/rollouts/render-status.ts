@@ -38,7 +38,7 @@ export interface StatusStyle extends Pick<ConsoleOutput, 'paint' | 'columns'> {
   readonly canBeAsked?: boolean;
   /** Lists are cut to keep to this many lines. Default: the rows of a small terminal. */
   readonly rows?: number;
-  /** Reasons are cut only to keep to this many lines. Default: `rows`. */
+  /** Reasons, the first cause and the waves around the open one are cut only to keep to this many lines. Default: `rows`. */
   readonly rowsMax?: number;
 }
 
@@ -49,19 +49,25 @@ interface Canvas extends Pick<ConsoleOutput, 'paint'> {
 interface Detail {
   readonly causesMax: number;
   readonly asideMax: number;
-  /** Waves are cut where they have this many lines. */
+  /** Where they have this many lines, waves are left out, and each is cut to one line. */
   readonly wavesMin: number;
 }
 
-const shortest: Detail = { causesMax: 0, asideMax: 0, wavesMin: 1 };
+// Room for four waves, and for the line that counts the others.
+const wavesWanted = 5;
 
-/** Lists are cut in this order. The first detail that fits is shown. */
+/** Lists are cut in this order to keep to `rows`. The first detail that fits is shown. */
 const details: readonly Detail[] = [
   { causesMax: causesShownMax, asideMax: Number.POSITIVE_INFINITY, wavesMin: Number.POSITIVE_INFINITY },
   { causesMax: causesShownMax, asideMax: 1, wavesMin: Number.POSITIVE_INFINITY },
-  { causesMax: 1, asideMax: 1, wavesMin: 5 },
+  { causesMax: 1, asideMax: 1, wavesMin: wavesWanted },
+  { causesMax: 1, asideMax: 0, wavesMin: wavesWanted },
+];
+
+/** Then in this order to keep to `rowsMax`. The open wave stays before the first cause. */
+const shortDetails: readonly Detail[] = [
   { causesMax: 1, asideMax: 0, wavesMin: 2 },
-  shortest,
+  { causesMax: 0, asideMax: 0, wavesMin: 1 },
 ];
 
 /**
@@ -78,6 +84,7 @@ export function renderStatus(
   const why = [...headLines(status, now, fit), ...whyLines(status, now, fit)];
   const progress = fitLines('all', progressParts(status, fit), fit);
   const waves = renderWaves(status, now, fit);
+  const shortWaves = renderWaves(status, now, fit, 1);
   const end = [...endLines(status, now, fit), ...fitLines('plan', planParts(status), fit, planLinesMax)];
   const report = canBeAsked ? `: upwave report ${quoteArgument(status.id)}` : '';
   const middleIn = (
@@ -88,13 +95,15 @@ export function renderStatus(
     const causes = causeLines(status, fit, { canBeAsked, hintsHold, causesMax });
     const aside = cutLines(asideLines(status, fit), asideMax, report);
     const fixed = [why, act, progress, causes, aside, end].reduce((sum, { length }) => sum + length, 0);
-    const room = linesMax - fixed;
-    if (waves.flat().length > room && room < wavesMin) return undefined;
-    return [...progress, ...cutWaves(status, waves, room, report), ...causes, ...aside];
+    const room = Math.max(rows - fixed, Math.min(linesMax - fixed, wavesWanted));
+    const forms = wavesMin > wavesWanted ? [waves] : [waves, shortWaves];
+    const all = forms.find((lines) => lines.flat().length <= room)?.flat();
+    if (all === undefined && room < wavesMin) return undefined;
+    return [...progress, ...(all ?? cutWaves(status, shortWaves, room, report)), ...causes, ...aside];
   };
   const tries = [
     ...details.map((detail) => ({ detail, linesMax: rows })),
-    { detail: shortest, linesMax: rowsMax },
+    ...shortDetails.map((detail) => ({ detail, linesMax: rowsMax })),
   ];
   for (const { detail, linesMax } of tries) {
     const middle = middleIn(detail, linesMax);
@@ -117,7 +126,6 @@ function cutWaves(
   room: number,
   report: string,
 ): readonly string[] {
-  if (lines.flat().length <= room) return lines.flat();
   const firstOpen = waves.findIndex(({ state }) => state !== 'passed');
   const current = firstOpen < 0 ? waves.length - 1 : firstOpen;
   const byDistance = [...lines.keys()].sort((a, b) => Math.abs(a - current) - Math.abs(b - current) || b - a);

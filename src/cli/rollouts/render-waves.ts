@@ -16,15 +16,24 @@ const nameMin = 6;
 const nameMax = 16;
 const slotStates = upgradeStates.filter(holdsSlot);
 
-/** For each wave its lines, usually one: stage, numbers that add up to its size (P9), failure budget, and when the stage ends. */
-export function renderWaves(status: RolloutStatus, now: EpochMs, fit: Fit): ReadonlyArray<readonly string[]> {
+/**
+ * For each wave its lines, usually one: stage, numbers that add up to its size (P9), failure budget, and when the stage ends.
+ * @param linesMax each wave is cut after this many lines
+ */
+export function renderWaves(
+  status: RolloutStatus,
+  now: EpochMs,
+  fit: Fit,
+  linesMax?: number,
+): ReadonlyArray<readonly string[]> {
   const nameWidth = widest(status.waves.map(({ name }) => toPrintable(name)));
   const width = Math.min(nameMax, Math.max(nameMin, nameWidth));
   const okWidth = widest(status.waves.map(({ counts }) => showCount(counts.succeeded)));
   const failedWidth = widest(status.waves.map((wave) => showCount(failedOf(wave))));
   return status.waves.map((wave) => {
     const parts = waveParts(status, wave, now, { okWidth, failedWidth });
-    return fitLines(toPrintable(wave.name).slice(0, nameMax), parts, { ...fit, labelColumns: width + 2 });
+    const label = toPrintable(wave.name).slice(0, nameMax);
+    return fitLines(label, parts, { ...fit, labelColumns: width + 2 }, linesMax);
   });
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/cli/status/screen-state.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
-import { aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
+import { aCause, aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
 const plain = { paint: (_format: unknown, text: string) => text };
 const size = { columns: 80, rows: 24 };
@@ -220,6 +220,45 @@ describe('the live screen', () => {
     expect(lines.findIndex((line) => line.startsWith('do '))).toBeLessThan(8);
     expect(wordsOf(lines)).toMatch(/… \d+ more waves: upwave report production-1/);
     expect(lines.filter((line) => /^[> ] web-/.test(line)).length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('shows in 80 × 24 each of three waves of a hold, before collectors, other causes and left-behind ones', () => {
+    const reason = 'wave early: 18 failures, 6 allowed (3 lost collectors count as 9)';
+    const causes = ['no space left on device', 'no end within 35m', 'permission denied'].map((text) =>
+      aCause({ text }),
+    );
+    const others = { count: 0, causes: 0, unread: 0 };
+    const state = withReading(emptyScreen, {
+      rows: [
+        row('web', {
+          ...{ state: 'held', hold: 17, verbs: ['abort', 'resume'], reason, strata: held.strata },
+          buildHold: { build: '19.536-4', by: 'daemon', reason, at: startedAt },
+          waves: [
+            aWaveStatus({ state: 'passed' }),
+            aWaveStatus({ name: 'early', failures: 18, lost: 3, failuresAllowed: 6, joined: 2 }),
+            aWaveStatus({ name: 'rest', state: 'waiting', waits: 'gate of early' }),
+          ],
+          causes: [
+            { of: 'failed', total: 15, causes, others },
+            { of: 'retrying', total: 5, causes: [aCause({ text: 'throttled' })], others },
+          ],
+          leftBehind: [{ kind: 'claimed', reason: 'another rollout has them', count: 1, names: ['web-9'] }],
+          counts: countsOf({ failed: 15 }),
+        }),
+      ],
+      notes: [],
+      seenAt: startedAt,
+    });
+    const lines = linesIn({ ...state, collectors: failed }, 80, 24);
+    expect(lines).toHaveLength(24);
+    expect(lines[0]).toMatch(/^web-1 .*NEEDS YOU: it is held/);
+    expect(lines).toContain(`held    ${reason}`);
+    expect(wordsOf(lines)).toContain('do upwave resume web --hold 17');
+    expect(wordsOf(lines)).toMatch(
+      /canary passed .* early open +1 ok +0 failed +budget 18\/6 .* rest waiting +2\/2 /,
+    );
+    expect(wordsOf(lines)).toContain('failed 5 no space left on device');
+    expect(wordsOf(lines)).not.toMatch(/upwave report|no end within|^left /);
   });
 
   it.each([
