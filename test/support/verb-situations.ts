@@ -38,7 +38,7 @@ export const verbSituations: fc.Arbitrary<RolloutView> = fc
         rule: { approval: wantsApproval },
         wave: {
           state: isPlan ? ('waiting' as const) : reached,
-          soakEndsAt: soaks ? startedAt : null,
+          soakEndsAt: soaks ? startedAt + 60_000 : null,
           soakSkippedAt: soaks && drawn.isSkipped ? startedAt : null,
           approvedAt: drawn.isApproved && !isPlan && wave <= passed ? startedAt : null,
         },

@@ -1,4 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
+import type { EpochMs } from '../../base/time.ts';
 import type { Rollout, RolloutView, WaveState } from '../model/rollout.ts';
 import { isFailed, type UpgradeState } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
@@ -15,14 +16,15 @@ export interface ShownRollout extends Pick<Rollout, 'kind' | 'state' | 'endedAt'
     readonly name: string;
     readonly state: WaveState;
     readonly waits: string | null;
+    readonly soakEndsAt: EpochMs | null;
   }>;
 }
 
 /** The verbs that would change something now (DESIGN §5, Status). */
-export function legalVerbs(view: RolloutView, status: ShownRollout): readonly RolloutVerb[] {
+export function legalVerbs(view: RolloutView, status: ShownRollout, now: EpochMs): readonly RolloutVerb[] {
   return rolloutVerbs.filter((verb) => {
     const asked = askedNow(status, verb);
-    if (asked === undefined) return false;
+    if (asked === undefined || (verb === 'skipSoak' && isSoakOver(status, now))) return false;
     const { kind } = judgeVerb(view, asked, { by: '', reason: '', at: 0 });
     return kind === 'change' || kind === 'retry';
   });
@@ -55,6 +57,12 @@ export function askedNow(status: ShownRollout, verb: RolloutVerb): AskedVerb | u
     default:
       return assertNever(verb);
   }
+}
+
+/** The wave waits for its last check or its gates then. A skip would only ask for one more check. */
+function isSoakOver({ waves }: Pick<ShownRollout, 'waves'>, now: EpochMs): boolean {
+  const { soakEndsAt = null } = waves.find(({ state }) => state === 'soaking') ?? {};
+  return soakEndsAt !== null && soakEndsAt <= now;
 }
 
 function waveThat({ waves }: Pick<ShownRollout, 'waves'>, state: WaveState) {

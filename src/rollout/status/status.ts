@@ -92,7 +92,7 @@ export function describeRollout(
     expectedFailures: expectedOf(view, history),
     blockers: decideAssessed(view, now).blockers.map(showBlocker),
   };
-  return { ...status, verbs: legalVerbs(view, status) };
+  return { ...status, verbs: legalVerbs(view, status, now) };
 }
 
 /**

@@ -8,6 +8,7 @@ import { anApiBudgetStatus, startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
 import { verbSituations } from '../../../support/verb-situations.ts';
+import { aViewOf } from '../../../support/view-cases.ts';
 
 it('a status offers exactly the verbs that would change something', () => {
   const words = { by: 'alice', reason: '', at: startedAt };
@@ -25,6 +26,18 @@ it('a status offers exactly the verbs that would change something', () => {
     { numRuns: 1_000 },
   );
   expect(offered).toEqual(new Set(rolloutVerbs));
+});
+
+it('the skip of a soak is offered until the soak ends, and not while its last check is awaited', () => {
+  const view = aViewOf({
+    waves: [
+      { name: 'canary', counts: { succeeded: 5 }, wave: { state: 'soaking', soakEndsAt: startedAt } },
+      { name: 'rest', counts: { pending: 5 } },
+    ],
+  });
+  const verbsAt = (now: number) => describeRollout(view, now, anApiBudgetStatus()).verbs;
+  expect(verbsAt(startedAt - 1)).toContain('skipSoak');
+  expect(verbsAt(startedAt)).not.toContain('skipSoak');
 });
 
 it('a running rollback is offered to start outside its window only while the window is closed', () => {
