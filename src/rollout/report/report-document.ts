@@ -172,28 +172,33 @@ function gateRow({ name: wave }: WaveStatus, gate: WaveStatus['gates'][number]):
   ];
 }
 
+/** Failed attempts by cause, and then the upgrades that did not start: those are no failures. */
 function failures({ status }: ReportInput): readonly Block[] {
-  const rows = status.causes.flatMap((group) => [
+  const { causes, sharedAttribute: shared } = status;
+  const failed = causeRows(causes.filter(({ of }) => of === 'failed' || of === 'retrying'));
+  const others = causeRows(causes.filter(({ of }) => of === 'deferred' || of === 'withdrawn'));
+  const columns = ['outcome', 'collectors', 'cause', 'strata', 'such as'];
+  return [
+    ...(failed.length === 0
+      ? [headingBlock('Failures'), textBlock('No upgrade failed.')]
+      : [
+          headingBlock('Failures by cause'),
+          ...(shared === null ? [] : [textBlock(`In common: ${sharedAttributeText(shared)}.`)]),
+          tableBlock(columns, failed),
+        ]),
+    ...(others.length === 0 ? [] : [headingBlock('Deferred and withdrawn'), tableBlock(columns, others)]),
+  ];
+}
+
+function causeRows(groups: RolloutStatus['causes']): ReadonlyArray<readonly string[]> {
+  return groups.flatMap((group) => [
     ...group.causes.map(({ text, count, strata, otherStrata, names }) => {
       const more = otherStrata.strata > 0 ? [`${otherStrata.strata} more`] : [];
-      return [
-        group.of,
-        showCount(count),
-        text,
-        [...strata.map(({ label }) => label), ...more].join('; '),
-        names.join(', '),
-      ];
+      const where = [...strata.map(({ label }) => label), ...more].join('; ');
+      return [group.of, showCount(count), text, where, names.join(', ')];
     }),
     ...(group.others.count === 0 ? [] : [[group.of, showCount(group.others.count), 'other causes', '', '']]),
   ]);
-  if (rows.length === 0)
-    return [headingBlock('Failures'), textBlock('No upgrade failed, and none was withdrawn.')];
-  const { sharedAttribute: shared } = status;
-  return [
-    headingBlock('Failures by cause'),
-    ...(shared === null ? [] : [textBlock(`In common: ${sharedAttributeText(shared)}.`)]),
-    tableBlock(['outcome', 'collectors', 'cause', 'strata', 'such as'], rows),
-  ];
 }
 
 function strata({ figures, groups, status }: ReportInput): readonly Block[] {

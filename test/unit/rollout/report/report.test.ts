@@ -109,6 +109,21 @@ describe('a report', () => {
     expect(text).not.toContain('web-7');
   });
 
+  it('lists withdrawn upgrades apart from the failures', () => {
+    const others = { count: 0, causes: 0, unread: 0 };
+    const groupOf = (of: 'failed' | 'withdrawn', text: string) =>
+      ({ of, total: 5, causes: [aCause({ text })], others }) as const;
+    const withdrawn = groupOf('withdrawn', 'it was removed');
+    const textOf = (...causes: RolloutStatus['causes']) =>
+      writeReport(reportDocument(anInput({ status: { ...anInput().status, causes } })), 'md');
+    const both = textOf(groupOf('failed', 'no space'), withdrawn);
+    expect(both).toMatch(
+      /## Failures by cause\n[^#]*\| failed \| 5 \| no space [^#]*## Deferred and withdrawn\n[^#]*\| withdrawn \| 5 \| it was removed /,
+    );
+    expect(both).not.toMatch(/## Failures by cause\n[^#]*withdrawn \|/);
+    expect(textOf(withdrawn)).toMatch(/## Failures\n+No upgrade failed\.\n+## Deferred and withdrawn\n/);
+  });
+
   it('writes thousands as the web UI does, and never breaks an instant', () => {
     const leftOut = [{ kind: 'excluded', reason: 'excluded', count: 1_696 }] as const;
     const { status } = anInput();
