@@ -235,11 +235,17 @@ function typeKey(state: ScreenState, typing: NonNullable<ScreenState['typing']>,
       const done = { ...state, typing: undefined, cursor: 0 };
       if (typing.what === 'search') return search(done, typing.text);
       const { status, asked } = typing;
-      return { state: done, wish: { kind: 'verb', status, asked, reason: typing.text.trim() } };
+      return { state: done, wish: { kind: 'verb', status, asked, reason: reasonIn(typing.text) } };
     }
     default:
       return { state };
   }
+}
+
+/** The typed reason. Consent, as other dialogs ask for it, is none. */
+function reasonIn(text: string): string {
+  const words = text.trim();
+  return /^y(es)?$/i.test(words) ? '' : words;
 }
 
 /** A search follows what is typed. */

@@ -163,6 +163,13 @@ describe('the live screen', () => {
     expect(press(state, { type: 'r' }, 'back').wishes).toEqual([]);
   });
 
+  it.each(['y', 'Yes ', ' YES'])('takes a lone "%s" for consent, and not for the reason', (typed) => {
+    expect(press(two, { type: `p${typed}` }, 'enter').wishes).toMatchObject([{ kind: 'verb', reason: '' }]);
+    expect(press(two, { type: `p${typed} lunch` }, 'enter').wishes).toMatchObject([
+      { reason: `${typed} lunch`.trim() },
+    ]);
+  });
+
   it('quits by q, but not by a q within a reason', () => {
     expect(press(two, { type: 'q' }).wishes).toEqual([{ kind: 'quit' }]);
     expect(press(two, { type: '/q' }).wishes).toMatchObject([{ kind: 'list' }]);
