@@ -9,7 +9,7 @@ import { isEnd } from '../../rollout/model/upgrade.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
-import { showInstant, showSecond } from '../shell/show-instant.ts';
+import { showSecond, showZoned } from '../shell/show-instant.ts';
 import { fitLines, widest } from './fit-lines.ts';
 
 /** `upwave explain <collector>`: why it is not upgraded now, and when it will be, for every policy. */
@@ -61,16 +61,15 @@ function details({ target, stratum, attempts }: Explanation, now: EpochMs): stri
 
 function attemptText(attempt: AttemptStatus, index: number, now: EpochMs): string {
   const { taskId, startedAt, endedAt, state, reason } = attempt;
-  const when = `${showInstant(startedAt, now)}${endedAt === null ? '' : ` to ${showInstant(endedAt, now)}`}`;
   const task = taskId === null ? 'no task' : `task ${taskId}`;
-  return `attempt ${index + 1}: ${task}, ${when}, ${stateText(state)}${reason === '' ? '' : `: ${reason}`}`;
+  return `attempt ${index + 1}: ${task}, ${showZoned(startedAt, now, endedAt)}, ${stateText(state)}${reason === '' ? '' : `: ${reason}`}`;
 }
 
 function pastText(
   { rollout, kind, fromBuild, toBuild, state, at, reason }: PastUpgrade,
   now: EpochMs,
 ): string {
-  const when = at === null ? '' : ` ${showInstant(at, now)}`;
+  const when = at === null ? '' : ` ${showZoned(at, now)}`;
   const what = kind === 'rollback' ? 'back ' : '';
   return `${rollout}  ${what}${fromBuild} → ${toBuild}  ${stateText(state)}${when}${reason === '' ? '' : `: ${reason}`}`;
 }
@@ -83,5 +82,5 @@ function placeOf({ rollout, wave, state }: Explanation): string {
 }
 
 function why({ reason, until }: Explanation, now: EpochMs): string {
-  return until === null ? reason : `${reason}, until ${showInstant(until, now)}`;
+  return until === null ? reason : `${reason}, until ${showZoned(until, now)}`;
 }

@@ -11,6 +11,12 @@ export function showSecond(at: EpochMs, now: EpochMs): string {
   return withZone(show(machineClock(at), machineClock(now), 'HH:MM:SS'.length, 'HH:MM:SS'.length), at);
 }
 
+/** The same with the zone; with `to`, the time from one instant to another. */
+export function showZoned(at: EpochMs, now: EpochMs, to: EpochMs | null = null): string {
+  const end = to === null ? '' : ` to ${showInstant(to, now)}`;
+  return withZone(`${showInstant(at, now)}${end}`, to ?? at);
+}
+
 /** An instant in an IANA time zone, to the minute: `22:46` where that is today, else with its date. */
 export function showInstantIn(timeZone: string, at: EpochMs, now: EpochMs): string {
   const clock = findTimeZone(timeZone)?.localOf ?? machineClock;

@@ -177,22 +177,23 @@ describe('the explanation of a collector', () => {
     ];
     const attributes = [{ key: 'osName', value: 'Linux' }];
     const at = showInstant(startedAt, startedAt);
+    const zone = showSecond(startedAt, startedAt).slice(at.length + 1);
     const seen = { hostName: 'h7', alive: false, lastSeenAt: startedAt };
     const explained = { ...about, seen, attributes, explanations, history };
     expect(renderExplanation(explained, startedAt).split('\n')).toEqual([
       'collector 7 web-7   build 19.441-2',
       `  host h7 · not alive · last heartbeat ${showSecond(startedAt, startedAt)} (0s ago)`,
-      `  production  production-20260302-1, wave rest, pending: outside the window, until ${showInstant(until, startedAt)}`,
+      `  production  production-20260302-1, wave rest, pending: outside the window, until ${showInstant(until, startedAt)} ${zone}`,
       '              to 19.536-4, stratum Linux / amd64',
-      `              attempt 1: task 41, ${at} to ${at}, retrying: no space`,
-      `              attempt 2: no task, ${at}, upgrading`,
+      `              attempt 1: task 41, ${at} to ${at} ${zone}, retrying: no space`,
+      `              attempt 2: no task, ${at} ${zone}, upgrading`,
       '  other       other-1, wave rest: withdrawn: held by alice',
       '  test        not selected',
       '              to 19.536-4',
       'attributes',
       '  osName=Linux',
       'history',
-      `  production-9  back 19.1-1 → 19.2-2  succeeded ${at}: alive`,
+      `  production-9  back 19.1-1 → 19.2-2  succeeded ${at} ${zone}: alive`,
       '  production-8  19.1-1 → 19.2-2  rolled back',
     ]);
   });
