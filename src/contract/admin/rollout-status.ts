@@ -212,7 +212,9 @@ export const RolloutStatus = namedObject('RolloutStatus', 'The status of a rollo
   drift: DriftStatus.nullable().describe(
     'While the plan waits for approval: how the fleet has changed since the previous plan.',
   ),
-  startedBy: z.string(),
+  startedBy: z
+    .string()
+    .describe('An operator, `schedule`, `start` (of the daemon), or for a rollback its original rollout.'),
   createdAt: Instant,
   endedAt: Instant.nullable(),
   planned: Count,

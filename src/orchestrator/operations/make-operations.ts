@@ -16,6 +16,7 @@ import { holdSubjects, listHolds, releaseSubjects } from './change-holds.ts';
 import { makeAuditMatcher, makeEventMatcher } from './event-filters.ts';
 import { explainCollector, explainPlanned } from './explain-collector.ts';
 import { listPolicies } from './list-policies.ts';
+import { makeNameStarter } from './name-starter.ts';
 import type { Refused, RolloutOperations, VerbResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 import { searchUpgrades } from './search-upgrades.ts';
@@ -26,6 +27,7 @@ import { showRollback } from './show-rollback.ts';
 export function makeOperations(parts: OperationsParts): RolloutOperations {
   const { store, clock, readApiBudgetStatus } = parts;
   const applyVerb = makeApplyVerb(parts);
+  const nameStarter = makeNameStarter(parts);
   const ofAccount = parts.accountName === undefined ? {} : { accountName: parts.accountName };
   const describe = async (rolloutId: string, api: ApiBudgetStatus): Promise<RolloutStatus | undefined> => {
     const now = clock.now();
@@ -36,7 +38,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     const shown = await withShownAttribute(parts, known, causes);
     const history = view.rollout.state === 'awaitingApproval' ? await readBuildTrials(parts) : [];
     const status = describeRollout(shown, now, api, causes, history);
-    return { ...status, ...ofAccount };
+    return { ...status, startedBy: await nameStarter(status), ...ofAccount };
   };
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
     describe(rolloutId, await readApiBudgetStatus());
