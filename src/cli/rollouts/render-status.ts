@@ -146,7 +146,7 @@ function cutWaves(
 /** Collectors that a rollback leaves behind, and strata that no wave before the last one has. */
 function asideLines(status: RolloutStatus, fit: Fit): readonly string[] {
   return [
-    ...leftBehindText(status).flatMap((words) => fitLines('left', [words], fit)),
+    ...leftBehindText(status).flatMap((words, index) => fitLines(index === 0 ? 'left' : '', [words], fit)),
     ...uncoveredParts(status).flatMap((words) => fitLines('strata', [words], fit)),
   ];
 }

@@ -53,6 +53,11 @@ export function startNowText({ window, perHour }: Pick<RollbackPreview, 'window'
 }
 
 /** Collectors that a rollback leaves for one reason: `3: not listed: web-1 (had 19.402-1), …`. */
-export function leftBehindLine({ reason, count, names }: ShownLeftBehind): string {
-  return `${count}: ${reason}: ${names.join(', ')}${count > names.length ? ', …' : ''}`;
+export function leftBehindLine(left: ShownLeftBehind): string {
+  return `${left.count}: ${leftBehindWords(left)}`;
+}
+
+/** The same without their number. */
+export function leftBehindWords({ reason, count, names }: ShownLeftBehind): string {
+  return `${reason}: ${names.join(', ')}${count > names.length ? ', …' : ''}`;
 }

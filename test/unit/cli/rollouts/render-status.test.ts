@@ -195,13 +195,31 @@ plan    7f3a by schedule   3 left out   from 19.441-2`);
         { kind: 'buildNotOffered', reason: 'the build is gone', count: 23, names },
         { kind: 'claimed', reason: 'another rollout has them', count: 1, names: ['web-9'] },
       ];
-      expect(under('left', shown({ leftBehind, leftOut: [], ...(kind === 'rollback' && back) }))).toEqual([
-        '24 are not rolled back from 19.536-4',
+      const linesWith = (changes: Partial<RolloutStatus>) =>
+        shown({ leftOut: [], ...(kind === 'rollback' && back), ...changes });
+      const lines = linesWith({ leftBehind });
+      const from = lines.findIndex((line) => line.startsWith('left '));
+      expect(lines.slice(from, from + 3).map((line) => line.trimStart())).toEqual([
+        'left    24 are not rolled back from 19.536-4',
         '23: the build is gone: web-1 (had 19.1-1), web-2, …',
         '1: another rollout has them: web-9',
       ]);
+      expect(under('left', lines)).toHaveLength(1);
+      expect(under('left', linesWith({ leftBehind: leftBehind.slice(0, 1) }))).toEqual([
+        '23 are not rolled back from 19.536-4: the build is gone: web-1 (had 19.1-1), web-2, …',
+      ]);
     },
   );
+
+  it('shows once what a rollback leaves behind where the reason of the rollout says that', () => {
+    const leftBehind = [
+      { kind: 'buildNotOffered', reason: 'the build is gone', count: 23, names: ['web-1'] },
+    ] as const;
+    const reason = 'no collector could be rolled back; 23 stay: the build is gone';
+    const lines = shown({ state: 'rolledBack', reasonKind: 'nothingRolledBack', reason, leftBehind });
+    expect(under('back', lines)).toEqual([reason]);
+    expect(lines.filter((line) => line.includes('the build is gone'))).toHaveLength(1);
+  });
 
   it.each([
     ['held', 'held'],
