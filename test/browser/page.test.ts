@@ -589,7 +589,11 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.goto(`${url}/#/rollouts/${status.id}`);
     await page.getByText('live', { exact: true }).waitFor();
     await api.close();
-    await page.getByText('The daemon does not answer. This is the state of').waitFor();
+    await page
+      .getByText(
+        'The daemon does not answer. Check that it is running; this page continues when the daemon is back. This is the state of',
+      )
+      .waitFor();
     expect(await page.locator('main.stale').count()).toBe(1);
     // Also for who reads further down.
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
@@ -609,6 +613,42 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     operations.breakWith(new Error('Redis is away'));
     await inTime(page, () => page.locator('.connection.away').isVisible());
     expect(await page.getByRole('link', { name: '9 succeeded' }).count()).toBe(1);
+  });
+
+  it('says in the banner alone that Redis does not answer, and reads every view when it is back', async () => {
+    const { operations, url } = await servePage(worldRollouts, { isUnavailable: () => true }, 300, {
+      audit: worldAudit,
+      buildRecords: worldBuilds,
+    });
+    const page = ending(await browser.newPage());
+    await page.clock.install();
+    await page.goto(`${url}/#/activity`);
+    const entries = page.locator('.activity tbody tr');
+    await entries.first().waitFor();
+    operations.breakWith(new Error('Redis is away'));
+    await inTime(page, () => page.locator('.connection.away').isVisible());
+    const words = 'Redis does not answer, so the state is unknown.';
+    const countWords = async () => ((await page.locator('body').textContent()) ?? '').split(words).length - 1;
+    // The view has read in vain by then.
+    await page.clock.runFor(12_000);
+    await page.waitForResponse(/audit/);
+    await page.clock.runFor(100);
+    expect(await countWords()).toBe(1);
+    expect(await entries.count()).toBeGreaterThan(0);
+    for (const path of [
+      'rollouts/none-20260302-1',
+      `rollouts/${waiting}/collectors`,
+      'collectors/2',
+      'builds',
+    ]) {
+      await page.goto(`${url}/#/${path}`);
+      await page.locator('main').getByText('This is shown once the page is live again.').waitFor();
+      expect(await countWords(), path).toBe(1);
+    }
+    operations.recover();
+    await inTime(page, () => page.locator('.connection.live').isVisible());
+    await page.locator('.builds tbody tr').first().waitFor();
+    expect(await countWords()).toBe(0);
   });
 
   it('knows how old its state is where pings have confirmed it since', async () => {
@@ -638,6 +678,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await page.locator('main').textContent()).toContain('The page has no answer of the daemon yet.');
     expect(await page.locator('main').textContent()).not.toContain('Nothing needs you');
     expect(await page.locator('.connection').textContent()).not.toContain('This is the state of');
+    expect(await page.locator('.connection').textContent()).toContain('No answer since');
   });
 
   it('polls where a proxy blocks the stream', async () => {
@@ -734,9 +775,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('noisy');
     await api.close();
-    await dialog
-      .getByText('The daemon does not answer. This can be sent once the page is live again.')
-      .waitFor();
+    await dialog.getByText('This can be sent once the page is live again.').waitFor();
     expect(await dialog.getByRole('button', { name: 'pause' }).isDisabled()).toBe(true);
     await page.keyboard.press('Enter');
     ending(await startFakeAdminApi(operations, { clock, port: Number(new URL(url).port) }));

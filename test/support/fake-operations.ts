@@ -193,6 +193,8 @@ export interface FakeOperations extends Operations {
   standAt(policies: PolicyStatuses): void;
   /** Makes every later call fail with this error. */
   breakWith(error: Error): void;
+  /** Calls succeed again. */
+  recover(): void;
   /** Leaves every later call unanswered. */
   hang(): void;
 }
@@ -239,6 +241,9 @@ export function makeFakeOperations(data: {
     standAt: (policies) => void Object.assign(present, { policies }),
     breakWith: (error) => {
       trouble = () => Promise.reject(error);
+    },
+    recover: () => {
+      trouble = async () => undefined;
     },
     hang: () => {
       trouble = () => new Promise(() => {});

@@ -127,7 +127,12 @@ function ConnectionNote() {
         {now.kind === 'away' ? (
           <>
             {now.why}
-            {heardAt.value === 0 ? null : (
+            {heardAt.value === 0 ? (
+              <>
+                {' '}
+                No answer since <Time at={now.since} />.
+              </>
+            ) : (
               <>
                 {' '}
                 This is the state of <Time at={now.since} />, {formatDuration(Date.now() - now.since)} ago.

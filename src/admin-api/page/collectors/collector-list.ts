@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { counted } from '../../../rollout/messages/sentences.ts';
 import { type Collector, callDaemon } from '../parts/call.ts';
+import { isStale } from '../parts/live.ts';
 import { stateGroups } from '../parts/progress.tsx';
-import { problemText } from '../parts/reading.ts';
+import { problemText, shownProblem } from '../parts/reading.ts';
 import { type Filter, linkTo } from '../parts/route.ts';
 import { columnOf, sorted } from './columns.tsx';
 
@@ -40,6 +41,10 @@ export function useCollectors(id: string, { sort, ...filter }: Filter, asked: nu
     setWanted({ key, wanted: pageSize });
   }, [key]);
   useEffect(() => {
+    if (isStale.value) return;
+    setRead((before) => (before.problem === '' ? before : { ...before, isReading: true, problem: '' }));
+  }, [isStale.value]);
+  useEffect(() => {
     if (read.isWhole || read.problem !== '' || read.rows.length >= wanted) return;
     let isCurrent = true;
     const limit = isSorted ? sortPageSize : pageSize;
@@ -63,7 +68,8 @@ export function useCollectors(id: string, { sort, ...filter }: Filter, asked: nu
     () => (isSorted && !isComplete ? [] : sorted(read.rows, sort)),
     [read.rows, sort, isComplete],
   );
-  return { ...read, rows, more: () => setWanted({ key, wanted: read.rows.length + pageSize }) };
+  const problem = shownProblem(read.problem, read.rows.length > 0);
+  return { ...read, rows, problem, more: () => setWanted({ key, wanted: read.rows.length + pageSize }) };
 }
 
 function queryOf({ state, ...others }: Filter): Readonly<Record<string, string>> {

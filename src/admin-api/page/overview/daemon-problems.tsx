@@ -1,5 +1,5 @@
 import { type GuideSection, guideOfProblem } from '../../../rollout/messages/guides.ts';
-import { policies } from '../parts/live.ts';
+import { isStale, policies } from '../parts/live.ts';
 import { WhatToDo } from '../parts/what-to-do.tsx';
 
 /** Problems that keep the daemon from working, or from reporting. */
@@ -7,7 +7,8 @@ export function DaemonProblems() {
   if (policies.value === undefined) return null;
   const { notReady, configProblem, configDifference, notificationProblems = [], reports } = policies.value;
   const problems: readonly { readonly words: string; readonly section?: GuideSection }[] = [
-    ...(notReady === undefined ? [] : [{ words: `The daemon cannot work. ${notReady}` }]),
+    // During an outage the banner of the page says so.
+    ...(notReady === undefined || isStale.value ? [] : [{ words: `The daemon cannot work. ${notReady}` }]),
     ...(configProblem === undefined
       ? []
       : [

@@ -1,8 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { sentence } from '../../../rollout/messages/sentences.ts';
-import { connectAgain, connection, isSignedOut, me } from './live.ts';
+import { connectAgain, connection, isSignedOut, isStale, me } from './live.ts';
 import { problemText } from './reading.ts';
 
 /** A question before anything is sent. Its numbers are those of the moment in which it was opened. */
@@ -157,7 +156,6 @@ function useIsShown(): boolean {
 
 /** Why nothing can be sent now; empty when it can. */
 function waitText(): string {
-  const now = connection.value;
-  if (now.kind === 'away') return `${sentence(now.why)} This can be sent once the page is live again.`;
+  if (isStale.value) return 'This can be sent once the page is live again.';
   return me.value.role === 'operator' ? '' : `You are a ${me.value.role} and may change nothing.`;
 }

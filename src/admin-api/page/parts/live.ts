@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { capitalized } from '../../../rollout/messages/sentences.ts';
+import { capitalized, sentence } from '../../../rollout/messages/sentences.ts';
 import {
   type AnswerOf,
   apiUrl,
@@ -33,6 +33,8 @@ const pollMs = 3_000;
 /** A stream sends at least a ping every 15 s. A silent stream is buffered by a proxy. */
 const silenceMs = 20_000;
 const firstWordMs = 6_000;
+const silentText =
+  'The daemon does not answer. Check that it is running; this page continues when the daemon is back.';
 /** How long the page polls before it tries the stream again. */
 const polledMax = 20;
 
@@ -103,7 +105,7 @@ async function pollForAWhile(): Promise<void> {
         heard('polling');
       } catch (error) {
         if (isSignedOut(error)) return signIn(error);
-        away(error instanceof RefusedError ? error.message : 'The daemon does not answer.');
+        away(error instanceof RefusedError ? sentence(error.message) : silentText);
         // After an outage a stream may be possible again at once.
         if (polled > 0 && !(error instanceof RefusedError)) return pause(pollMs);
       }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { isStale } from './live.ts';
 
 /** An error as words for a person. */
 export function problemText(error: unknown): string {
@@ -7,7 +8,7 @@ export function problemText(error: unknown): string {
 
 /**
  * Data that the stream does not carry: read when a view opens or an input changes, and again some time after each answer.
- * The last answer stays while a read fails.
+ * The last answer stays while a read fails. A page that is live again reads immediately.
  */
 export function useReading<Value>(
   read: () => Promise<Value>,
@@ -19,6 +20,7 @@ export function useReading<Value>(
   useEffect(() => {
     let isOpen = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    setProblem('');
     const readOnce = async () => {
       try {
         const answer = await read();
@@ -39,6 +41,12 @@ export function useReading<Value>(
       isOpen = false;
       clearTimeout(timer);
     };
-  }, inputs);
-  return { value, problem };
+  }, [...inputs, isStale.value]);
+  return { value, problem: shownProblem(problem, value !== undefined) };
+}
+
+/** A problem as a view shows it. During an outage the banner of the page has the reason, and answers stay as they are. */
+export function shownProblem(problem: string, hasAnswer: boolean): string {
+  if (problem === '' || !isStale.value) return problem;
+  return hasAnswer ? '' : 'This is shown once the page is live again.';
 }

@@ -6,7 +6,7 @@ import { sentence } from '../../../rollout/messages/sentences.ts';
 import { AccountName } from '../parts/account.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { DeedNote, RollbackLinks, useDeeds } from '../parts/deeds.tsx';
-import { me, rollouts } from '../parts/live.ts';
+import { isStale, me, rollouts } from '../parts/live.ts';
 import { Bar, Key } from '../parts/progress.tsx';
 import { useReading } from '../parts/reading.ts';
 import { type AskedDialog, linkTo, replaceRoute } from '../parts/route.ts';
@@ -42,7 +42,11 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
     replaceRoute(linkTo.rollout(id));
   }, [rollout === undefined, asked.do, asked.what]);
   if (rollout === undefined)
-    return <p class="empty">{problem === '' ? 'loading …' : `There is no rollout ${id}: ${problem}.`}</p>;
+    return (
+      <p class="empty">
+        {problem === '' ? 'loading …' : isStale.value ? problem : `There is no rollout ${id}: ${problem}.`}
+      </p>
+    );
   const course = details?.course;
   const changed = details?.events.find(({ event }) => event.startsWith('rollout.'));
   const deed = (changed?.at ?? 0) > (askedDeed?.at ?? 0) ? changed : askedDeed;
