@@ -18,17 +18,16 @@ export function chartElement(
 export interface LegendEntry {
   readonly tone: string;
   readonly name: string;
-  readonly opacity?: number;
   readonly count?: number;
 }
 
 /** Names the colours of a chart. */
 export function legend(entries: readonly LegendEntry[]): ChartElement {
-  const parts = entries.map(({ tone, name, opacity = 1, count }) =>
+  const parts = entries.map(({ tone, name, count }) =>
     chartElement(
       'span',
       {},
-      chartElement('i', { class: `swatch ${tone}`, style: `opacity:${opacity}` }),
+      chartElement('i', { class: `swatch ${tone}` }),
       ` ${name} `,
       ...(count === undefined ? [] : [chartElement('b', {}, showCount(count)), ' ']),
     ),

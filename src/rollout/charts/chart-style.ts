@@ -22,6 +22,11 @@ export const chartStyle = `
   font: 15px / 1.5 system-ui, sans-serif;
   color-scheme: light dark;
 }
+/* Greys of the builds before the target. Each contrasts by 1.5 with the others and with the target. */
+.build-1 { --tone: light-dark(#cfd7df, #36434f) }
+.build-2 { --tone: light-dark(#2c3742, #dfe7ee) }
+.build-3 { --tone: light-dark(#a0adb9, #758593) }
+.build-4 { --tone: light-dark(#74818f, #526170) }
 /* What has a tone, and what is soft in it. */
 .good { --tone: var(--good); --soft: var(--good-soft) }
 .busy { --tone: var(--busy); --soft: var(--busy-soft) }

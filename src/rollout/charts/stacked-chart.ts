@@ -5,9 +5,7 @@ import { type ChartZone, instantOn, scale, tickRow } from './time-axis.ts';
 
 interface Layer {
   readonly name: string;
-  readonly tone: 'good' | 'bad' | 'busy' | 'rest';
-  /** The shade of its tone, to distinguish series of one tone. */
-  readonly opacity?: number;
+  readonly tone: 'good' | 'bad' | 'busy' | (typeof earlierTones)[number];
   /** One value for each instant. */
   readonly counts: readonly number[];
 }
@@ -21,6 +19,9 @@ interface StackedChartParts extends ChartZone {
   /** The same in words. */
   readonly label: string;
 }
+
+/** Tones of the builds before the target, in turn. */
+const earlierTones = ['build-1', 'build-2', 'build-3', 'build-4'] as const;
 
 const [width, height] = [1_000, 240];
 
@@ -39,14 +40,14 @@ function stackedChart({
   const y = scale([0, Math.max(1, top)], [height, 0]);
   let base = instants.map((at) => `${x(at)},${height}`);
   const sums = instants.map(() => 0);
-  const polygons = layers.map(({ tone, opacity = 1, counts }) => {
+  const polygons = layers.map(({ tone, counts }) => {
     const upper = instants.map((at, index) => {
       sums[index] = (sums[index] ?? 0) + (counts[index] ?? 0);
       return `${x(at)},${y(sums[index])}`;
     });
     const points = [...upper, ...base.toReversed()].join(' ');
     base = upper;
-    return chartElement('polygon', { class: tone, 'fill-opacity': opacity, points });
+    return chartElement('polygon', { class: tone, points });
   });
   const viewBox = `0 0 ${width} ${height}`;
   return chartElement(
@@ -122,8 +123,8 @@ export function buildsChart(
 ): ChartElement | undefined {
   const layers = builds.map((name, index): Layer => {
     const counts = points.map((point) => point.counts[index] ?? 0);
-    if (index === 0) return { name, tone: 'good', counts };
-    return { name, tone: 'rest', opacity: Math.max(0.2, 0.7 ** (index - 1)), counts };
+    const tone = index === 0 ? 'good' : earlierTones[(index - 1) % earlierTones.length];
+    return { name, tone: tone ?? 'build-1', counts };
   });
   const label = layers.map(({ name, counts }) => `${counts.at(-1) ?? 0} on ${name}`).join(', ');
   return stackedChart({ instants: points.map(({ at }) => at), layers, top: planned, zone, localOf, label });
