@@ -941,6 +941,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const rows = page.locator('.builds tbody tr');
     await rows.first().waitFor();
     expect(page.url()).toContain('#/builds');
+    await page.getByText('Of ended rollouts. A running rollout is added when it ends.').waitFor();
     expect(await rows.allTextContents()).toEqual([
       expect.stringMatching(/^19\.536-4 4,21018 \(0\.4%\)1.*Windows Server 2016: 12 of 28Linux: 6 of 4,182$/),
       expect.stringMatching(/^19\.525-63 901/),

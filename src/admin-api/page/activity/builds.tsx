@@ -24,6 +24,7 @@ export function Builds() {
       <h2 id="builds" class="lead">
         Builds
       </h2>
+      <p class="quiet">Of ended rollouts. A running rollout is added when it ends.</p>
       <p role="status" class="found">
         {problem === '' ? note : <span class="error">{problem}</span>}
       </p>
