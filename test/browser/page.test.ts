@@ -1,7 +1,13 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ending } from '../support/ending.ts';
-import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../support/fake-operations.ts';
+import {
+  anExplanation,
+  aRolloutEvent,
+  aRolloutStatus,
+  aWaveStatus,
+  countsOf,
+} from '../support/fake-operations.ts';
 import { accessibilityFaults, hasBrowser, launchBrowser } from '../support/page/browser.ts';
 import { waiting, worldAudit, worldBuilds, worldRollouts } from '../support/page/page-world.ts';
 import { pageClock as clock, openPage, servePage } from '../support/page/serve-page.ts';
@@ -932,6 +938,19 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByLabel('Policy').selectOption('production');
     // The hold of a collector belongs to no policy.
     await page.getByText('2 actions').waitFor();
+  });
+
+  it('shows the stratum of a collector, and leads to the held group that it belongs to', async () => {
+    const explained = {
+      kind: 'explained',
+      ...{ collectorId: 2, collectorName: 'web-2', build: '19.441-2', history: [] },
+      ...{ seen: null, attributes: [], explanations: [anExplanation({ heldGroup: 'fields.rack=r7' })] },
+    } as const;
+    const { url } = await servePage(worldRollouts, {}, 300, { explanations: { '2': explained } });
+    const page = await open(`${url}/#/collectors/2`);
+    const link = page.getByText('held group fields.rack=r7').getByRole('link');
+    expect(await link.getAttribute('href')).toContain('/collectors?attributes=fields.rack%3Dr7');
+    expect(await page.locator('main').textContent()).toContain('Linux / amd64');
   });
 
   it('shows what builds did, the newest first, and says where there is nothing', async () => {

@@ -174,6 +174,7 @@ export function anExplanation(changes: Partial<Explanation> = {}): Explanation {
     state: 'pending',
     target: '19.536-4',
     stratum: 'Linux / amd64',
+    heldGroup: null,
     attempts: [],
     rule: null,
     reason: 'all 50 slots are taken',

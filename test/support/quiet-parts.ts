@@ -46,6 +46,7 @@ export const quietParts = {
     of: async () => undefined,
     ofCauses: async () => undefined,
     ofCollector: async () => [],
+    tableOf: async () => undefined,
   },
   installation: undefined,
   accountName: undefined,

@@ -52,11 +52,12 @@ export function renderExplanation(
   ].join('\n');
 }
 
-/** Its target, its stratum, and its attempts. */
-function details({ target, stratum, attempts }: Explanation, now: EpochMs): string[] {
+/** Its target, its stratum, its held group, and its attempts. */
+function details({ target, stratum, heldGroup, attempts }: Explanation, now: EpochMs): string[] {
   const facts = [target === null ? '' : `to ${target}`, stratum === null ? '' : `stratum ${stratum}`];
   const line = facts.filter((fact) => fact !== '').join(', ');
-  return [...(line === '' ? [] : [line]), ...attempts.map((each, index) => attemptText(each, index, now))];
+  const lines = [line, heldGroup === null ? '' : `held group ${heldGroup}`].filter((each) => each !== '');
+  return [...lines, ...attempts.map((each, index) => attemptText(each, index, now))];
 }
 
 function attemptText(attempt: AttemptStatus, index: number, now: EpochMs): string {

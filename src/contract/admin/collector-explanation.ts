@@ -66,7 +66,11 @@ const Explanation = z.object({
   wave: z.string().nullable().describe('null: it is not in the plan.'),
   state: UpgradeStateName.nullable(),
   target: z.string().nullable().describe('The target build of the policy.'),
-  stratum: z.string().nullable(),
+  stratum: z.string().nullable().describe('By `spreadBy`; null: unknown.'),
+  heldGroup: z
+    .string()
+    .nullable()
+    .describe('The held group of the rollout that it belongs to: `fields.rack=r7`; null: none.'),
   attempts: listOf(AttemptStatus).describe('In this rollout, oldest first.'),
   rule: SelectionRuleBody.nullable(),
   reason: z.string(),

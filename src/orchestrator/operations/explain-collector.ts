@@ -5,6 +5,7 @@ import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import { makeFormerStratum } from '../../rollout/planning/former-stratum.ts';
 import { stratumLabel } from '../../rollout/planning/group-collectors.ts';
 import { chooseTarget, type TargetChoice } from '../../rollout/planning/target.ts';
 import { attemptsOf } from '../../rollout/status/attempt-status.ts';
@@ -181,20 +182,22 @@ async function explainFor(
     rollout: rolloutId ?? null,
     wave: null,
     state: null,
+    heldGroup: null,
     attempts: [],
     rule: null,
   };
   if (upgrade !== undefined && view !== undefined) {
+    const group = await findHeldGroup(parts, view.rollout, upgrade);
     return {
       ...none,
       kind: 'planned',
       wave: view.rollout.waves[upgrade.identity.wave]?.name ?? null,
       state: upgrade.progress.state,
       target: upgrade.identity.toBuild,
-      stratum: view.groups.strata[upgrade.identity.stratum]?.label ?? null,
+      stratum: await findStratum(parts, view, upgrade),
+      heldGroup: group?.label ?? heldStratumLabel(view, upgrade),
       attempts: attemptsOf(upgrade),
-      ...((await explainHold(parts, view.rollout, upgrade)) ??
-        explainUpgrade(view, upgrade, now, await findHeldGroup(parts, view.rollout, upgrade))),
+      ...((await explainHold(parts, view.rollout, upgrade)) ?? explainUpgrade(view, upgrade, now, group)),
     };
   }
   if (unreadableIn !== undefined && view !== undefined) {
@@ -257,6 +260,23 @@ async function findHeldGroup(
   if (groups.length === 0 || rollout.kind === 'rollback') return undefined;
   const attributes = await sharedAttributes.ofCollector(store, rollout, collectorId);
   return groups.find((group) => areAmong(attributes, group.attributes));
+}
+
+/** Its stratum by `spreadBy`, also where the rollout moved it to the stratum of a held group; null: unknown. */
+async function findStratum(
+  { store, sharedAttributes }: ExplainParts,
+  { rollout, groups }: RolloutView,
+  { identity }: Upgrade,
+): Promise<string | null> {
+  const isMoved = groups.strata[identity.stratum]?.attributes !== undefined;
+  const table = isMoved ? await sharedAttributes.tableOf(store, rollout) : undefined;
+  return makeFormerStratum(groups, rollout.policy.spreadBy, table)(identity) ?? null;
+}
+
+/** The held group to whose stratum the rollout moved it; null: none, or the group was released. */
+function heldStratumLabel({ rollout }: RolloutView, { identity }: Upgrade): string | null {
+  const held = rollout.strata.held.find(({ stratum }) => stratum === identity.stratum);
+  return held?.attributes === undefined ? null : held.label;
 }
 
 /** The explanation of a collector that a hold withdrew; undefined for any other collector. */

@@ -68,6 +68,7 @@ export function makeSharedAttributes() {
   };
 
   return {
+    tableOf,
     /**
      * What the failures of one cause share, or the failed attempts while they are retried: for people, who see it before
      * the failures together show it.
@@ -139,7 +140,7 @@ function sharedByOneCause(
   return undefined;
 }
 
-/** Reads the attributes of a plan, and keeps those of the last few. */
+/** Reads the attributes of a plan, and keeps those of the last few; undefined: unreadable. */
 function makeTables() {
   const tables = new Map<string, AttributeTable>();
   return async (store: AttributeStore, { id, plan }: RolloutView['rollout']) => {

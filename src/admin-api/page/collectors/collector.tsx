@@ -90,7 +90,7 @@ export function CollectorView({ collector }: { readonly collector: string }) {
 }
 
 function PolicyState(explanation: Explanation) {
-  const { policy, rollout, wave, state, target, stratum, rule, reason, until, kind } = explanation;
+  const { policy, rollout, wave, state, target, stratum, heldGroup, rule, reason, until, kind } = explanation;
   return (
     <section class="card" aria-label={`policy ${policy}`}>
       <h2>
@@ -111,13 +111,25 @@ function PolicyState(explanation: Explanation) {
         {wave === null ? '' : ` · wave ${wave}`}
         {target === null ? '' : ` · to ${target}`}
         {stratum === null ? '' : ` · ${stratum}`}
-        {rollout === null || stratum === null ? null : (
+        {rollout === null || stratum === null || heldGroup !== null ? null : (
           <>
             {' · '}
             <a href={linkTo.collectors(rollout, { stratum })}>its neighbours in the stratum</a>
           </>
         )}
       </p>
+      {heldGroup === null ? null : (
+        <p class="quiet">
+          held group{' '}
+          {rollout === null ? (
+            <bdi>{heldGroup}</bdi>
+          ) : (
+            <a href={linkTo.collectors(rollout, { attributes: heldGroup })}>
+              <bdi>{heldGroup}</bdi>
+            </a>
+          )}
+        </p>
+      )}
       {rule === null ? null : (
         <p class="quiet">
           left out by <code>{rule.path}</code>: <code>{JSON.stringify(rule.rule)}</code>

@@ -164,7 +164,12 @@ describe('the explanation of a collector', () => {
     const withdrawn = { rollout: 'other-1', state: 'withdrawn', reason: 'withdrawn: held by alice' } as const;
     const unplanned = { rollout: null, wave: null, state: null, reason: 'not selected' } as const;
     const explanations = [
-      anExplanation({ reason: 'outside the window', until, attempts: [attempt, running] }),
+      anExplanation({
+        reason: 'outside the window',
+        until,
+        attempts: [attempt, running],
+        heldGroup: 'fields.rack=r7',
+      }),
       anExplanation({ policy: 'other', ...withdrawn, target: null, stratum: null }),
       anExplanation({ policy: 'test', ...unplanned, stratum: null }),
     ];
@@ -185,6 +190,7 @@ describe('the explanation of a collector', () => {
       `  host h7 · not alive · last heartbeat ${showSecond(startedAt, startedAt)} (0s ago)`,
       `  production  production-20260302-1, wave rest, pending: outside the window, until ${showInstant(until, startedAt)} ${zone}`,
       '              to 19.536-4, stratum Linux / amd64',
+      '              held group fields.rack=r7',
       `              attempt 1: task 41, ${at} to ${at} ${zone}, retrying: no space`,
       `              attempt 2: no task, ${at} ${zone}, upgrading`,
       '  other       other-1, wave rest: withdrawn: held by alice',

@@ -231,6 +231,12 @@ describe('a collector that was withdrawn because a person held it', () => {
   });
 });
 
+const columnOf = (index: number, value: string) => ({
+  key: policy.spreadBy[index] ?? 'id',
+  values: [value],
+  cells: [0],
+});
+
 describe('a collector of a group that was held just now', () => {
   const group = {
     ...{ label: 'osName=Linux', attributes: [{ key: 'osName', value: 'Linux' }] },
@@ -243,17 +249,45 @@ describe('a collector of a group that was held just now', () => {
     Object.assign(house.parts.sharedAttributes, { ofCollector });
     await house.register.holdGroup(group);
     const result = await explain('svr-12');
-    return result.kind === 'explained' ? result.explanations[0]?.reason : undefined;
+    return result.kind === 'explained' ? result.explanations[0] : undefined;
   };
+  const reasonOf = async (upgrade: Upgrade) => (await explained(upgrade))?.reason;
 
   it('is explained by the hold, before the rollout has moved it', async () => {
-    expect(await explained(anUpgrade({ state: 'pending' }, identity))).toBe(
+    expect(await reasonOf(anUpgrade({ state: 'pending' }, identity))).toBe(
       'group osName=Linux is held: by ann: broken disk',
     );
-    expect(await explained(anUpgrade({ ...over('failed'), reason: because('disk full') }, identity))).toBe(
+    expect(await reasonOf(anUpgrade({ ...over('failed'), reason: because('disk full') }, identity))).toBe(
       'failed: disk full; group osName=Linux is held by ann: broken disk',
     );
-    expect(await explained(anUpgrade({ ...over('succeeded') }, identity))).not.toContain('ann');
+    expect(await reasonOf(anUpgrade({ ...over('succeeded') }, identity))).not.toContain('ann');
+  });
+
+  it('shows the stratum by `spreadBy` and names the group, before and after the rollout has moved it', async () => {
+    const shown = { stratum: 'Linux / amd64', heldGroup: 'osName=Linux' };
+    expect(await explained(anUpgrade({ state: 'pending' }, identity))).toMatchObject(shown);
+
+    const { label, attributes, by, at } = group;
+    const reason = { kind: 'asked', by, words: 'broken disk' } as const;
+    const moved = aRollout({
+      ...{ policy, plan: { targetBuild: build } },
+      strata: { held: [{ stratum: 1, label, attributes, by, at, reason }] },
+    });
+    const strata = [
+      { label: 'Linux / amd64', sizes: [0] },
+      { label, attributes, sizes: [1] },
+    ];
+    const upgrade = anUpgrade({ state: 'pending' }, { ...identity, stratum: 1 });
+    const table = { ids: [7], columns: ['Linux', 'amd64'].map((value, index) => columnOf(index, value)) };
+    house = await aHouse({ rollout: null });
+    await freeze(house.store, moved, [upgrade], someGroups({ strata }));
+    Object.assign(house.parts.sharedAttributes, {
+      tableOf: async () => table,
+      ofCollector: async () => attributes,
+    });
+    expect(await explain('svr-12')).toMatchObject({ explanations: [shown] });
+    Object.assign(house.parts.sharedAttributes, { tableOf: async () => undefined });
+    expect(await explain('svr-12')).toMatchObject({ explanations: [{ ...shown, stratum: null }] });
   });
 });
 
