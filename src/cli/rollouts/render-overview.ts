@@ -77,12 +77,12 @@ export function renderOverview(
         doneMin,
       );
     const room = (columns ?? Number.POSITIVE_INFINITY) - labelColumns;
-    const when = whenText(status, now);
-    const isRoom = done.length + failedText.length + heldText.length + 2 + when.length <= room;
+    const takenColumns = done.length + failedText.length + heldText.length + 2;
+    const when = whenTexts(status, now).find(({ length }) => takenColumns + length <= room) ?? '';
     const line = `${paint('bold', name)}  ${paint(headlineColor(status), headline)}  ${done}`;
     const figures = `${line}${failed === 0 ? '' : paint('red', failedText)}${heldText}`;
     // Half a time would be read as another time.
-    return [isRoom ? `${figures}  ${when}`.trimEnd() : figures];
+    return [`${figures}  ${when}`.trimEnd()];
   });
 }
 
@@ -93,17 +93,22 @@ function whyNoneText(policyStatus: PolicyStatus | undefined, now: EpochMs): stri
   return nextScanAt === null ? '' : `next scan ${showMinute(nextScanAt, now)}`;
 }
 
-function whenText({ endedAt, eta }: RolloutStatus, now: EpochMs): string {
-  if (endedAt !== null) return showMinute(endedAt, now);
+/** When the rollout ends, the longest text first. */
+function whenTexts({ endedAt, eta }: RolloutStatus, now: EpochMs): readonly string[] {
+  if (endedAt !== null) return [showMinute(endedAt, now)];
+  const left = (at: EpochMs) => `${formatDuration(Math.max(1_000, wholeSeconds(at - now)))} left`;
   switch (eta?.kind) {
     case 'at':
-      return `${formatDuration(Math.max(1_000, wholeSeconds(eta.at - now)))} left`;
+      return [left(eta.at)];
     case 'afterApproval':
-      return `${formatDuration(eta.durationMs)} after approval`;
-    case 'atTheLatest':
-      return `by ${showMinute(eta.at, now)}`;
+      return [`${formatDuration(eta.durationMs)} after approval`];
+    case 'atTheLatest': {
+      const latest = showMinute(eta.at, now);
+      const most = eta.othersAt === null ? [] : [`${left(eta.othersAt)} (at the latest ${latest})`];
+      return [...most, `by ${latest}`];
+    }
     default:
-      return '';
+      return [];
   }
 }
 

@@ -75,7 +75,7 @@ function shortText(eta: Eta, now: EpochMs, showAt: ShowAt): string {
     case 'afterApproval':
       return `${formatDuration(eta.durationMs)} after ${eta.approvalAt === null ? '' : 'a later '}approval`;
     case 'atTheLatest':
-      return `done at the latest ${showAt(eta.at)}`;
+      return `done ${wholeText(eta, showAt)}`;
     default:
       return `end unknown: ${etaUnknownText[eta.reason]}`;
   }

@@ -80,6 +80,15 @@ describe('the overview of the policies', () => {
     expect(line).toBe(whole.replace('  1m33s left', ''));
   });
 
+  it('shows when most are expected to end, and the latest end where there is room for one time only', () => {
+    const eta = { kind: 'atTheLatest', at: startedAt + 60 * 60_000, othersAt: startedAt + 93_000 } as const;
+    const rows = policyRows([of('web', { eta })], { policies: [] });
+    const [[whole = ''] = []] = renderOverview(rows, startedAt, plain);
+    expect(whole).toMatch(/ {2}1m33s left \(at the latest \d\d:\d\d \S+\)$/);
+    const [[line] = []] = renderOverview(rows, startedAt, { ...plain, columns: whole.length - 1 });
+    expect(line).toMatch(/ok {2}by \d\d:\d\d \S+$/);
+  });
+
   it('shows a held rollout before one that waits for approval, like the page', () => {
     const [held, approval] = [of('web', { state: 'held' }), of('lab', { state: 'awaitingApproval' })];
     const rows = policyRows([approval, held], { policies: [] });

@@ -242,7 +242,7 @@ describe('the words of an end', () => {
       { kind: 'atTheLatest', at: now + 4 * minute, othersAt: now },
       [
         'about HH:00:00 ZONE, deferred collectors at the latest HH:04:00 ZONE',
-        'done at the latest HH:04:00 ZONE',
+        'done about HH:00:00 ZONE, deferred collectors at the latest HH:04:00 ZONE',
       ],
     ],
     [
