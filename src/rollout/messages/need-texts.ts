@@ -5,7 +5,7 @@ import type { RolloutStatus, ShownBlocker } from '../../contract/admin/rollout-s
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { groupToHoldFirst } from '../decision/group-to-hold.ts';
 import { startingIn } from './consequences.ts';
-import { counted, sentence, stateText } from './sentences.ts';
+import { counted, rollbackEndText, sentence, stateText } from './sentences.ts';
 import { heldName } from './stratum-reasons.ts';
 
 /** @param hasSeconds for an instant that is seconds away */
@@ -17,10 +17,7 @@ export function headlineWords({
   headline,
   endedAt,
 }: Pick<RolloutStatus, 'kind' | 'headline' | 'endedAt'>): string {
-  const words = stateText(headline.kind);
-  if (kind !== 'rollback' || endedAt === null) return words;
-  if (headline.kind === 'succeeded') return 'rolled back';
-  return headline.kind === 'finishedWithFailures' ? 'rolled back, not all' : `rollback ${words}`;
+  return kind === 'rollback' && endedAt !== null ? rollbackEndText(headline.kind) : stateText(headline.kind);
 }
 
 /** What a rollout that needs a person waits for, in a few words: `approve wave rest`, `it is held`. */

@@ -1,7 +1,7 @@
 import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { IncidentDetails, Notice, NoticeFigures } from '../model/notice.ts';
-import { counted, sentence, starterText, stateText } from './sentences.ts';
+import { counted, rollbackEndText, sentence, starterText, stateText } from './sentences.ts';
 import { sharedAttributeText } from './stop-causes.ts';
 import { heldName } from './stratum-reasons.ts';
 
@@ -98,7 +98,11 @@ function utcMinute(at: EpochMs): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-function titleAndCause({ at, details }: Pick<Notice, 'at' | 'details'>): {
+function titleAndCause({
+  at,
+  details,
+  figures,
+}: Pick<Notice, 'at' | 'details'> & Partial<Pick<Notice, 'figures'>>): {
   readonly title: string;
   readonly cause: string;
 } {
@@ -133,7 +137,8 @@ function titleAndCause({ at, details }: Pick<Notice, 'at' | 'details'>): {
     case 'finished': {
       const report = details.reports === undefined ? [] : [`Report: ${details.reports.join(', ')}`];
       const cause = [details.reason, ...report].filter((words) => words !== '').join('. ');
-      return { title: stateText(details.state), cause };
+      const title = figures?.kind === 'rollback' ? rollbackEndText(details.state) : stateText(details.state);
+      return { title, cause };
     }
     case 'noProgress':
       return {

@@ -1,6 +1,6 @@
 import type { RolloutReasonKind } from '../../base/vocabulary.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
-import type { UnreadableRecord } from '../model/rollout.ts';
+import type { RolloutState, UnreadableRecord } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { leftBehindText } from './exclusions.ts';
 import { makeText, stateText } from './sentences.ts';
@@ -23,11 +23,15 @@ export const rolloutReasonText: (reason: RolloutReason) => string = makeText<
     `wave ${wave} has ${isShown ? 'an upgraded collector now' : 'a collector to upgrade again'}`,
   allEnded: () => 'every collector of the plan has ended',
   rollsBack: ({ rollout }) => `rolls back ${rollout}`,
-  rollbackEnded: ({ rollback, state }) =>
-    `by ${rollback}, which ${state === 'aborted' ? 'was ' : ''}${stateText(state)}`,
+  rollbackEnded: ({ rollback, state }) => `by ${rollback}, which ${rollbackEnds[state] ?? stateText(state)}`,
   nothingRolledBack: ({ left }) => `no collector could be rolled back${notRolledBackText(left)}`,
   recordNewer: ({ version, readable }) => unreadableText({ kind: 'newer', version, readable }),
 });
+
+const rollbackEnds: Readonly<Partial<Record<RolloutState, string>>> = {
+  aborted: 'was aborted',
+  finishedWithFailures: 'did not roll back all',
+};
 
 /** `; 3 stay: an operator holds them`; empty if all can be rolled back. */
 export function notRolledBackText(left: ReadonlyArray<Pick<LeftBehind, 'count' | 'why'>>): string {

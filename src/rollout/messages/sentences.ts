@@ -43,6 +43,12 @@ export function stateText(state: string): string {
   return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
+/** How a rollback ended, in words: it has rolled back all, or not all. It does not pose as an upgrade that failed. */
+export function rollbackEndText(state: string): string {
+  if (state === 'succeeded') return 'rolled back';
+  return state === 'finishedWithFailures' ? 'rolled back, not all' : `rollback ${stateText(state)}`;
+}
+
 /** Who started a rollout, for a person: the schedule, the daemon's start, an operator, or a rollout that is rolled back. */
 export function starterText(startedBy: string): string {
   return startedBy === 'start' ? 'daemon start' : startedBy;

@@ -53,7 +53,7 @@ describe('a rollout that is rolled back', () => {
 
   it.each([
     ['succeeded', 'by production-20260302-2, which succeeded'],
-    ['finishedWithFailures', 'by production-20260302-2, which finished with failures'],
+    ['finishedWithFailures', 'by production-20260302-2, which did not roll back all'],
     ['aborted', 'by production-20260302-2, which was aborted'],
   ] as const)('is over when its rollback is %s', (state, text) => {
     const reason = { kind: 'rollbackEnded', rollback: rollbackId, state } as const;

@@ -231,6 +231,15 @@ describe('the notifications of a rollout', () => {
   });
 });
 
+it.each([
+  ['succeeded', 'rolled back'],
+  ['finishedWithFailures', 'rolled back, not all'],
+] as const)('the end of a rollback does not pose as that of an upgrade: %s', (state, title) => {
+  const status = aRolloutStatus({ kind: 'rollback', state, endedAt: startedAt });
+  const { notices } = dueOfRollout(undefined, status, { now: startedAt, since: startedAt, gracePeriodMs });
+  expect(notices.map((notice) => noticeText(notice).title)).toContain(`rollback of production: ${title}`);
+});
+
 describe('the notifications of the scans of a policy', () => {
   const read = (...readings: ReadonlyArray<Pick<ScanReading, 'failure' | 'overdueAt'>>) => {
     let announced: Parameters<typeof dueOfPolicy>[0];
