@@ -74,8 +74,11 @@ const consequences: Readonly<
 };
 
 function approvedPlanText(status: RolloutStatus): readonly string[] {
-  const { drift } = status;
+  const { drift, buildHold } = status;
   return [
+    buildHold === null
+      ? ''
+      : `Build ${buildHold.build} is held (${buildHold.reason}): \`upwave release ${buildHold.build}\` comes first.`,
     drift === null ? '' : `The fleet has changed since plan ${drift.from} was shown: ${drift.words}.`,
     sentence(planText(status)),
     windowText(status),

@@ -19,6 +19,16 @@ it('an approval that no wave waits for any more promises nothing', () => {
   expect(consequenceText('approve', status, reader)).toEqual([]);
 });
 
+it('the approval of a plan to a held build names the release that comes first', () => {
+  const buildHold = { build: '19.536-4', reason: 'it crashes', by: 'ann', at: 0 };
+  const [first] = consequenceText(
+    'approve',
+    aRolloutStatus({ state: 'awaitingApproval', buildHold }),
+    reader,
+  );
+  expect(first).toBe('Build 19.536-4 is held (it crashes): `upwave release 19.536-4` comes first.');
+});
+
 it.each(['retry', 'resume'] as const)('a %s names what stays held until a release', (verb) => {
   const strata = strataHolding(aHeldStratum({ label: 'osName=Windows*' }), aHeldStratum());
   const waves = [aWaveStatus({ setAside: 5 }), aWaveStatus({ setAside: 7 })];
