@@ -7,6 +7,7 @@ import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { makeFormerStratum } from '../../rollout/planning/former-stratum.ts';
 import { stratumLabel } from '../../rollout/planning/group-collectors.ts';
+import { waitsForNextRollout } from '../../rollout/planning/plan-joiners.ts';
 import { chooseTarget, type TargetChoice } from '../../rollout/planning/target.ts';
 import { attemptsOf } from '../../rollout/status/attempt-status.ts';
 import { explainUnreadable, explainUpgrade, explainWithdrawnByHold } from '../../rollout/status/explain.ts';
@@ -238,8 +239,16 @@ async function explainOutside(
   return {
     target: target?.kind === 'chosen' ? target.build : null,
     stratum: stratumLabel(collector, policy.spreadBy),
-    ...explainUnplanned(policy, collector, { target, past: records, held }),
+    ...explainUnplanned(policy, collector, {
+      ...{ target, past: records, held },
+      nextScanAt: parts.forecast(policy.name, 1)[0] ?? null,
+      untriedIn: view !== undefined && isUntriedIn(view, collector) ? view.rollout.id : null,
+    }),
   };
+}
+
+function isUntriedIn({ rollout, groups }: RolloutView, collector: FleetCollector): boolean {
+  return acceptsLateJoiners(rollout) && waitsForNextRollout(rollout, groups, collector);
 }
 
 /** Its own hold, or that of a group that it belongs to. */

@@ -29,7 +29,8 @@ export type UnplannedReason =
   | { readonly kind: 'failedBefore'; readonly rollout: string; readonly upgrade: Upgrade | undefined }
   /** The rollout whose rollback left it on the build. */
   | { readonly kind: 'stays'; readonly rollout: string }
-  | { readonly kind: 'eligible' }
+  /** `untriedIn`: the running rollout whose plan lacks its stratum; null: none. */
+  | { readonly kind: 'eligible'; readonly untriedIn: string | null }
   | { readonly kind: 'gone' }
   | { readonly kind: OtherExclusion };
 type OtherExclusion = Exclude<PlanExclusion, 'notSelected' | 'excluded' | 'held' | 'failedBefore'>;
@@ -52,7 +53,10 @@ export const unplannedText = makeText<UnplannedReason>({
   },
   stays: ({ rollout }) =>
     `stays on this build: the rollback of ${rollout} left it; \`upwave status ${rollout}\` shows why`,
-  eligible: () => 'eligible: the next scan plans it, if the service offers it the upgrade',
+  eligible: ({ untriedIn }) =>
+    untriedIn === null
+      ? 'eligible: the next scan plans it, if the service offers it the upgrade'
+      : `eligible: the plan of ${untriedIn} lacks its stratum, so the next rollout tries it first`,
   gone: () => 'the service no longer has it',
   notInShare: () => `${leftOutText.notInShare} (select.share)`,
   notAsked: () => leftOutText.notAsked,

@@ -144,6 +144,12 @@ function makeIsUntried(
     !tried.has(labelOf(collector)) && !groups.some((attributes) => hasAttributes(collector, attributes));
 }
 
+/** Whether this collector alone would wait for the next rollout, because its stratum is untried. */
+export function waitsForNextRollout(rollout: Rollout, groups: PlanGroups, joiner: FleetCollector): boolean {
+  const joiners = [joiner];
+  return makeIsUntried(rollout, groups, { joiners, waveOf: seatJoiners(rollout, groups, joiners) })(joiner);
+}
+
 function countPlanned({ waves }: Rollout): number {
   return waves.reduce((sum, { size, joined }) => sum + size + joined, 0);
 }

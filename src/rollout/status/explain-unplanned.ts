@@ -1,3 +1,4 @@
+import type { EpochMs } from '../../base/time.ts';
 import type { ExplanationKind } from '../../base/vocabulary.ts';
 import { type UnplannedReason, unplannedText } from '../messages/explanations.ts';
 import type { StoppedRollout } from '../messages/scans.ts';
@@ -23,6 +24,9 @@ export interface UnplannedContext {
   readonly past: readonly PastRecord[];
   /** The operator's hold on the collector, if any. */
   readonly held: { readonly by: string; readonly reason: string } | undefined;
+  readonly nextScanAt: EpochMs | null;
+  /** The running rollout whose end it waits for, because the plan lacks its stratum; null: none. */
+  readonly untriedIn: string | null;
 }
 
 export interface PastRecord {
@@ -37,7 +41,7 @@ export interface PastRecord {
 export function explainUnplanned(
   policy: Policy,
   collector: FleetCollector,
-  { target, past, held }: UnplannedContext,
+  { target, past, held, nextScanAt, untriedIn }: UnplannedContext,
 ): Unplanned {
   const rule = findSelectionRule(policy.select, collector) ?? null;
   const unselected = compileSelection(policy.select)(collector);
@@ -80,7 +84,9 @@ export function explainUnplanned(
     return unplanned({ kind: stopped.state === 'aborted' ? 'aborted' : 'rolledBack', stopped, policy: name });
   if (reason === 'failedBefore')
     return unplanned({ kind: reason, rollout: failed?.rollout.id ?? '', upgrade: failed?.upgrade });
-  return unplanned({ kind: reason ?? 'eligible' });
+  if (reason !== undefined) return unplanned({ kind: reason });
+  const until = untriedIn === null ? nextScanAt : null;
+  return { ...unplanned({ kind: 'eligible', untriedIn }), until };
 }
 
 /** True if an operator or a breach ended the rollout. Only an operator starts another one to the same build then. */

@@ -32,6 +32,8 @@ const explain = (
     target: chosen,
     past: [],
     held: undefined,
+    nextScanAt: 7_000,
+    untriedIn: null,
     ...context,
   });
 
@@ -114,6 +116,14 @@ describe('why a policy does not plan a collector', () => {
     expect(explain({ past: [aPast({ plan: { targetBuild: '19.450-1' } }, ended('failed'))] }).kind).toBe(
       'eligible',
     );
+  });
+
+  it('shows when the next scan plans it, or that the running rollout has no canary for its stratum', () => {
+    expect(explain({})).toMatchObject({ kind: 'eligible', until: 7_000 });
+    expect(explain({ untriedIn: 'production-2' })).toMatchObject({
+      reason: 'eligible: the plan of production-2 lacks its stratum, so the next rollout tries it first',
+      until: null,
+    });
   });
 
   it('shows conditions that end by themselves, and what is unknown', () => {
