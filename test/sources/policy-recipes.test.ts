@@ -67,7 +67,7 @@ describe('the guide to policy recipes', () => {
     });
   });
 
-  it.concurrent.each(outputs)('shows what is printed by `upwave $command`', async ({ command, lines }) => {
+  const showsOutput = async ({ command, lines }: (typeof outputs)[number]) => {
     const { out, all } = await call(command);
     const printed = out.split('\n');
     for (const line of lines) {
@@ -76,7 +76,9 @@ describe('the guide to policy recipes', () => {
       expect(at, `${line}\nis not in\n${all}`).toBeGreaterThanOrEqual(0);
       printed.splice(0, at + 1);
     }
-  });
+  };
+  // All rehearse together, so that each may take as long as all of them.
+  it.concurrent.each(outputs)('shows what is printed by `upwave $command`', showsOutput, 400_000);
 
   it('names the canaries of each operating system, also where 2% are too few', async () => {
     const [, ...counts] =
