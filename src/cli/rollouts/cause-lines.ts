@@ -1,4 +1,5 @@
 import type { Cause, CauseGroup, RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import type { GroupedFailures } from '../../rollout/decision/group-to-hold.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
 import { sharedAttributeText, unweighedText } from '../../rollout/messages/stop-causes.ts';
 import { holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
@@ -15,7 +16,7 @@ const linesOfCauseMax = { worst: 2, other: 1 } as const;
  * where a daemon can be asked. With fewer causes than usual, the worst group is shown alone.
  */
 export function causeLines(
-  status: Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'sharedAttribute' | 'unweighedFields' | 'endedAt'>,
+  status: GroupedFailures & Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'unweighedFields'>,
   fit: Fit,
   {
     canBeAsked,
@@ -68,7 +69,7 @@ function unweighedLines(
 }
 
 /** The command that holds the collectors with the shared attribute; none where they are held, or nothing starts any more. */
-function holdHint(status: Pick<RolloutStatus, 'strata' | 'sharedAttribute' | 'endedAt'>): readonly string[] {
+function holdHint(status: GroupedFailures): readonly string[] {
   const command = holdCommandOf(status);
   return command === undefined ? [] : [`hold them alone: ${command}`];
 }

@@ -2,11 +2,17 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { groupToHoldFirst } from '../../rollout/decision/group-to-hold.ts';
+import { groupToHoldFirst, strataToReleaseFirst } from '../../rollout/decision/group-to-hold.ts';
 import { etaText } from '../../rollout/messages/eta-texts.ts';
 import { targetText } from '../../rollout/messages/plans.ts';
 import { starterText } from '../../rollout/messages/sentences.ts';
-import { commandFor, commandName, holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
+import {
+  commandFor,
+  commandName,
+  holdCommandOf,
+  quoteArgument,
+  releaseCommandOf,
+} from '../../rollout/status/command-for.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
@@ -278,7 +284,9 @@ function verbParts(status: RolloutStatus): readonly Part[] {
   const holdFirst = isHoldDue(status) ? holdCommandOf(status) : undefined;
   const resume =
     isReleaseDue && askedNow(status, 'resume') !== undefined ? [commandFor(status, 'resume')] : [];
-  const all = [...(holdFirst === undefined ? [] : [holdFirst]), command, ...resume];
+  const releaseFirst = first === 'resume' ? releaseCommandOf(strataToReleaseFirst(status)) : undefined;
+  const before = [holdFirst, releaseFirst].filter((each) => each !== undefined);
+  const all = [...before, command, ...resume];
   const asked = all.map((text, index) => (index < all.length - 1 ? `${text}, then` : text));
   return [
     ...asked.map((text): Part => (status.headline.needsPerson ? { text, color: 'yellow' } : text)),

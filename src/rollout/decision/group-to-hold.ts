@@ -3,24 +3,28 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { formatAttributes } from '../model/attributes.ts';
 
 /** The part of a status that says which group of collectors may be held. */
-export interface GroupedFailures extends Pick<RolloutStatus, 'sharedAttribute' | 'endedAt'> {
+export interface GroupedFailures extends Pick<RolloutStatus, 'sharedAttribute' | 'endedAt' | 'reasonKind'> {
   readonly strata: { readonly held: ReadonlyArray<{ readonly label: string }> };
 }
 
-/** The group of collectors that explains the failures; undefined if it is held already, or the rollout has ended. */
+/**
+ * The group of collectors that explains the failures.
+ * @returns undefined if it is held already, the rollout has ended, or only held strata were left, so that the group was released
+ */
 export function groupToHold({
   sharedAttribute: shared,
   strata,
   endedAt,
+  reasonKind,
 }: GroupedFailures): string | undefined {
-  if (shared === null || endedAt !== null) return undefined;
+  if (shared === null || endedAt !== null || reasonKind === 'onlyHeldStrata') return undefined;
   const name = formatAttributes(shared.attributes);
   return strata.held.some(({ label }) => label === name) ? undefined : name;
 }
 
 /**
  * The group that explains more than half of the failures, retried attempts included. It is held before the rollout is resumed.
- * @returns undefined if no group does, or it is held already
+ * @returns undefined if no group does, or it is not to be held
  */
 export function groupToHoldFirst(
   status: GroupedFailures & Pick<RolloutStatus, 'causes'>,
@@ -32,4 +36,22 @@ export function groupToHoldFirst(
   );
   const all = Math.max(known, shared.failed + shared.elsewhere.failed);
   return shared.failed * 2 > all ? groupToHold(status) : undefined;
+}
+
+/** Collectors that start once the rollout continues: those that wait, without members of held strata. */
+export function startableOf({ counts, waves }: Pick<RolloutStatus, 'counts' | 'waves'>): number {
+  const waiting = counts.pending + counts.retrying + counts.deferred;
+  return Math.max(0, waiting - sumOf(waves, ({ setAside }) => setAside));
+}
+
+/**
+ * Labels of the strata that are released before the rollout is resumed, because a resume would end it without them.
+ * @returns none if other collectors can start after a resume
+ */
+export function strataToReleaseFirst(
+  status: Pick<RolloutStatus, 'reasonKind' | 'counts' | 'waves' | 'strata'>,
+): readonly string[] {
+  const { reasonKind, strata } = status;
+  if (reasonKind !== 'onlyHeldStrata' || startableOf(status) > 0) return [];
+  return strata.held.flatMap(({ label, waiting }) => (waiting > 0 ? [label] : []));
 }

@@ -2,6 +2,7 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
+import { startableOf, strataToReleaseFirst } from '../decision/group-to-hold.ts';
 import { isFailed } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
 import type { RolloutVerb } from '../verbs/judge-verb.ts';
@@ -35,7 +36,9 @@ const consequences: Readonly<
   ],
   resume: (status) => [
     `It was stopped: ${sentence(status.reason)}`,
-    `To continue: ${counted(waiting(status) - setAside(status), 'collector')}, ${showCount(status.concurrency)} at a time.`,
+    strataToReleaseFirst(status).length === 0
+      ? `To continue: ${counted(startableOf(status), 'collector')}, ${showCount(status.concurrency)} at a time.`
+      : `The rollout ends. Not upgraded: ${counted(setAside(status), 'collector')} of held strata.`,
     staysHeldText('resume', status, status),
     ...status.waves
       .filter(({ state, failures }) => state !== 'passed' && failures > 0)
@@ -125,14 +128,10 @@ function waiting({ counts }: RolloutStatus): number {
  * What a resume or a retry leaves held until a release, with its collectors. Empty if nothing stays held.
  * @param after the rollout after the verb, for its result
  */
-export function staysHeldText(
-  verb: 'resume' | 'retry',
-  { reasonKind }: RolloutStatus,
-  after: RolloutStatus,
-): string {
+export function staysHeldText(verb: 'resume' | 'retry', before: RolloutStatus, after: RolloutStatus): string {
   const [first, ...others] = after.strata.held;
   // A resume ends such a rollout without them.
-  if (first === undefined || (verb === 'resume' && reasonKind === 'onlyHeldStrata')) return '';
+  if (first === undefined || (verb === 'resume' && strataToReleaseFirst(before).length > 0)) return '';
   const more = others.length === 0 ? '' : ` and ${counted(others.length, 'other stratum', 'other strata')}`;
   const count = setAside(after);
   const held = count === 0 ? 'Held' : `${counted(count, 'collector stays', 'collectors stay')} held`;

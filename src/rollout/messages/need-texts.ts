@@ -3,9 +3,9 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus, ShownBlocker } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
-import { groupToHoldFirst } from '../decision/group-to-hold.ts';
+import { groupToHoldFirst, startableOf, strataToReleaseFirst } from '../decision/group-to-hold.ts';
 import { startingIn } from './consequences.ts';
-import { counted, rollbackEndText, sentence, stateText } from './sentences.ts';
+import { capitalized, counted, rollbackEndText, sentence, stateText } from './sentences.ts';
 import { heldName } from './stratum-reasons.ts';
 
 /** @param hasSeconds for an instant that is seconds away */
@@ -69,7 +69,9 @@ function adviceText(status: RolloutStatus): string {
         ? `Check plan ${planHash} first.`
         : `Release build ${buildHold.build} and approve plan ${planHash}, or abort.`;
     case 'held':
-      return `Check the cause, then ${waysOn(status)}.`;
+      return canStartSince(status)
+        ? `${capitalized(waysOn(status))}.`
+        : `Check the cause, then ${waysOn(status)}.`;
     case 'paused':
       return 'Resume it to continue.';
     case 'newerVersion':
@@ -93,10 +95,22 @@ function awaitedWave({ waves }: RolloutStatus) {
   return waves.find(({ state, waits }) => state === 'awaitingApproval' && waits !== null);
 }
 
+/** Its cause is gone: strata are released, or failures are retried. */
+function canStartSince(status: RolloutStatus): boolean {
+  return status.reasonKind === 'onlyHeldStrata' && startableOf(status) > 0;
+}
+
 function waysOn(status: RolloutStatus): string {
   const { verbs, buildHold } = status;
   const group = groupToHoldFirst(status);
-  const resume = buildHold === null ? 'resume' : `release build ${buildHold.build} and resume`;
+  const strata = strataToReleaseFirst(status).map(heldName);
+  const released = [
+    ...(strata.length === 0
+      ? []
+      : [strata.length === 1 ? strata.join() : `the ${strata.length} held strata`]),
+    ...(buildHold === null ? [] : [`build ${buildHold.build}`]),
+  ];
+  const resume = released.length === 0 ? 'resume' : `release ${released.join(' and ')} and resume`;
   const ways = [
     ...(verbs.includes('resume') || buildHold !== null ? [resume] : []),
     ...(verbs.includes('abort') ? ['abort'] : []),

@@ -6,6 +6,7 @@ import { formatAttributes } from '../model/attributes.ts';
 import type { HoldCause, StopCause, WaveFailures } from '../model/stop-cause.ts';
 import { gateText } from './gates.ts';
 import { counted, makeText, type Sentences, stateText } from './sentences.ts';
+import { heldName } from './stratum-reasons.ts';
 
 /** Why the daemon stops a rollout: the reason of its hold, abort or rollback, with what an operator can do. */
 export const stopSentences: Sentences<StopCause> = {
@@ -17,8 +18,7 @@ export const stopSentences: Sentences<StopCause> = {
   gateInconclusive: ({ wave, gate, undecided }) =>
     `wave ${wave}: ${gateText(gate)}${undecided ? ': undecided for too long' : ''}`,
   gateUnknown: ({ wave, gate }) => `wave ${wave}: Redis has no record of gate ${gate}`,
-  onlyHeldStrata: ({ upgrades, labels }) =>
-    `all else is done: ${counted(upgrades, 'collector of held strata waits', 'collectors of held strata wait')} (${labels.join('; ')}); release them, or resume to end without them`,
+  onlyHeldStrata: onlyHeldStrataText,
   failures: ({ failures, shared }) =>
     `${waveFailuresText(failures)}${shared === undefined ? '' : `; ${sharedAttributeText(shared)}`}`,
   gateMissed: ({ wave, gate }) => `wave ${wave}: ${gateText(gate)}`,
@@ -31,6 +31,23 @@ function inventoryText(why: Implausible): string {
       ? 'then resume: the inventory is read again first'
       : 'or, if they were removed on purpose, resume: it accepts this inventory as the whole fleet';
   return `${implausibleText(why)}, for ${formatDuration(implausibleHoldAfterMs)}; ${check}, ${way}`;
+}
+
+function onlyHeldStrataText({
+  upgrades,
+  labels,
+  since,
+}: Extract<HoldCause, { kind: 'onlyHeldStrata' }>): string {
+  const held = `${counted(upgrades, 'collector of held strata waits', 'collectors of held strata wait')} (${labels.join('; ')})`;
+  if (since === undefined) return `all else is done: ${held}; release them, or resume to end without them`;
+  const { startable, released } = since;
+  const [first, ...others] = released.map(heldName);
+  const isReleased =
+    first === undefined
+      ? ''
+      : `${others.length === 0 ? `${first} is` : `${released.length} strata are`} released: `;
+  const waits = upgrades === 0 ? '' : `; ${held}`;
+  return `${isReleased}${counted(startable, 'collector')} can start after a resume${waits}`;
 }
 
 function noEvidenceText({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence' }>): string {

@@ -27,7 +27,20 @@ export type HoldCause =
       readonly undecided: boolean;
     }
   | { readonly kind: 'gateUnknown'; readonly wave: string; readonly gate: string }
-  | { readonly kind: 'onlyHeldStrata'; readonly upgrades: number; readonly labels: readonly string[] };
+  | {
+      readonly kind: 'onlyHeldStrata';
+      readonly upgrades: number;
+      readonly labels: readonly string[];
+      /** Shown, never stored: collectors can start since, because a stratum was released or failures are retried. */
+      readonly since?: StartableSince;
+    };
+
+/** What can start since a rollout was held for its held strata alone. */
+export interface StartableSince {
+  readonly startable: number;
+  /** Labels of strata that were released. */
+  readonly released: readonly string[];
+}
 
 /** A limit is exceeded: the policy's `onBreach` follows. */
 export type BreachCause =

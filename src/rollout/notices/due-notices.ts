@@ -1,7 +1,7 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { groupToHold } from '../decision/group-to-hold.ts';
+import { groupToHold, strataToReleaseFirst } from '../decision/group-to-hold.ts';
 import type { IncidentDetails, Notice, NoticeAction, NoticeFigures, OnceDetails } from '../model/notice.ts';
 import { endStates, isEnd, isFailed } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
@@ -286,11 +286,10 @@ function releaseOfBuild(status: RolloutStatus, then: RolloutVerb): readonly Noti
 const releasesMax = 3;
 
 /** While all else is done, a release continues the rollout. */
-function releaseOfStrata({ reasonKind, strata }: RolloutStatus): readonly NoticeStep[] {
-  if (reasonKind !== 'onlyHeldStrata') return [];
-  const waiting = strata.held.filter((each) => each.waiting > 0);
-  const others = waiting.length > releasesMax ? [{ command: 'upwave holds' }] : [];
-  return [...waiting.slice(0, releasesMax).map(({ label }) => releaseStep(label)), ...others];
+function releaseOfStrata(status: RolloutStatus): readonly NoticeStep[] {
+  const labels = strataToReleaseFirst(status);
+  const others = labels.length > releasesMax ? [{ command: 'upwave holds' }] : [];
+  return [...labels.slice(0, releasesMax).map(releaseStep), ...others];
 }
 
 function holdOfGroup(status: RolloutStatus): readonly NoticeStep[] {

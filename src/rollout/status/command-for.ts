@@ -44,6 +44,16 @@ export function holdCommandOf(failures: GroupedFailures): string | undefined {
   return group === undefined ? undefined : `upwave hold ${quoteArgument(group)}`;
 }
 
+// A longer command would fill the screen.
+const releasedMax = 3;
+
+/** The command that releases these strata, or lists what is held where they are many; undefined without any. */
+export function releaseCommandOf(labels: readonly string[]): string | undefined {
+  if (labels.length === 0) return undefined;
+  if (labels.length > releasedMax) return 'upwave holds';
+  return `upwave release ${labels.map(quoteArgument).join(' ')}`;
+}
+
 /** Quotes a text as one shell argument, because operators copy these commands and names are untrusted input. */
 export function quoteArgument(text: string): string {
   const printable = toPrintable(text);

@@ -5,7 +5,7 @@ import { teamsCard } from '../../../src/observability/notifications/teams-card.t
 import { writeNotice } from '../../../src/observability/notifications/written-notice.ts';
 import { dueOfRollout } from '../../../src/rollout/notices/due-notices.ts';
 import { startedAt } from '../../support/builders.ts';
-import { aRolloutStatus, countsOf } from '../../support/fake-operations.ts';
+import { aRolloutStatus, aWaveStatus, countsOf } from '../../support/fake-operations.ts';
 import { aCause, aHeldStratum, strataHolding } from '../../support/status-parts.ts';
 
 const publicUrl = 'https://upwave.example.com';
@@ -143,6 +143,7 @@ describe('a message in Slack', () => {
     const of = (count: number) => ({
       ...held,
       reasonKind: 'onlyHeldStrata' as const,
+      ...{ counts: countsOf({ succeeded: 8, pending: 12 }), waves: [aWaveStatus({ setAside: 12 })] },
       strata: strataHolding(...labels.slice(0, count).map((label) => aHeldStratum({ by: 'ann', label }))),
     });
     expect(writtenOf(of(2)).commands.slice(0, 3)).toEqual([
@@ -152,6 +153,7 @@ describe('a message in Slack', () => {
     ]);
     expect(writtenOf(of(4)).commands.slice(2, 4)).toEqual(['upwave release HP-UX', 'upwave holds']);
     expect(writtenOf({ ...of(1), reasonKind: 'failures' }).commands[0]).toMatch(/resume/);
+    expect(writtenOf({ ...of(1), waves: [aWaveStatus({ setAside: 5 })] }).commands[0]).toMatch(/resume/);
   });
 
   it('shows names and reasons from outside as they are: no mention, no link', () => {

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { showCount } from '../../../base/singular-or-plural.ts';
-import { groupToHoldFirst } from '../../../rollout/decision/group-to-hold.ts';
+import { groupToHoldFirst, strataToReleaseFirst } from '../../../rollout/decision/group-to-hold.ts';
 import { consequenceText } from '../../../rollout/messages/consequences.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -41,11 +41,15 @@ export function VerbButtons({ rollout }: { readonly rollout: Rollout }) {
   );
 }
 
-/** The action that the rollout needs in order to continue. A group that explains most failures has to be held first. */
+/**
+ * The action that the rollout needs in order to continue. A group that explains most failures has to be held first, and held strata
+ * have to be released where a resume would end the rollout without them.
+ */
 export function dueVerb(rollout: Rollout): Verb | undefined {
   if (!rollout.headline.needsPerson) return undefined;
   if (rollout.verbs.includes('approve')) return 'approve';
-  return rollout.verbs.includes('resume') && groupToHoldFirst(rollout) === undefined ? 'resume' : undefined;
+  const isResumeDue = groupToHoldFirst(rollout) === undefined && strataToReleaseFirst(rollout).length === 0;
+  return rollout.verbs.includes('resume') && isResumeDue ? 'resume' : undefined;
 }
 
 export function labelOf(verb: Verb, rollout: Rollout): string {

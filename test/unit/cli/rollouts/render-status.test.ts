@@ -546,6 +546,27 @@ failed  `);
     expect(under('do', fewer)).toEqual(['upwave resume production --hold 17   | abort']);
   });
 
+  it('releases held strata before a resume that would end the rollout without them, and holds no group again', () => {
+    const given = {
+      ...heldByFailures,
+      reasonKind: 'onlyHeldStrata',
+      sharedAttribute: shared,
+      causes: [{ of: 'failed', ...failing }],
+      counts: countsOf({ failed: 15, pending: 15 }),
+    } as const;
+    const stratum = aHeldStratum({ label: 'osName=Windows*', waiting: 15 });
+    const all = [stratum, aHeldStratum(), aHeldStratum({ label: 'AIX' }), aHeldStratum({ label: 'HP-UX' })];
+    const resume = 'upwave resume production --hold 17   | abort';
+    const waves = [aWaveStatus({ setAside: 15 })];
+    const doOf = (changes: Partial<RolloutStatus>) => under('do', shown({ ...given, ...changes }));
+    expect(doOf({ waves, strata: strataHolding(stratum) })).toEqual([
+      `upwave release 'osName=Windows*', then   ${resume}`,
+    ]);
+    expect(doOf({ waves, strata: strataHolding(...all) })).toEqual([`upwave holds, then   ${resume}`]);
+    expect(doOf({})).toEqual([resume]);
+    expect(shown(given).join()).not.toContain('hold them alone');
+  });
+
   it('shows how to hold only the collectors with the shared attribute', () => {
     expect(linesOf(worst).join('\n')).toContain("hold them alone: upwave hold 'osName=Windows*'");
     const heldStrata = strataHolding(aHeldStratum({ label: 'osName=Windows*' }));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { consequenceText, staysHeldText } from '../../../../src/rollout/messages/consequences.ts';
-import { aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
+import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 import { aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
 const reader = { now: 0, showAt: () => '08:00' };
@@ -39,8 +39,12 @@ it.each(['retry', 'resume'] as const)('a %s names what stays held until a releas
   );
   expect(texts({ waves })).not.toContain('held until');
   if (verb === 'resume') {
-    const onlyHeld = texts({ strata, waves, reasonKind: 'onlyHeldStrata' });
-    expect(onlyHeld).not.toContain('held until');
+    const onlyHeld = { strata, waves, reasonKind: 'onlyHeldStrata' } as const;
+    const ends = texts({ ...onlyHeld, counts: countsOf({ pending: 12 }) });
+    expect(ends).toContain('The rollout ends. Not upgraded: 12 collectors of held strata.');
+    expect(ends).not.toContain('held until');
+    const startable = texts({ ...onlyHeld, counts: countsOf({ pending: 12, retrying: 2 }) });
+    expect(startable).toContain('To continue: 2 collectors, 50 at a time. 12 collectors stay held');
   }
 });
 

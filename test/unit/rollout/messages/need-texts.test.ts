@@ -55,6 +55,25 @@ describe('what a rollout needs from a person', () => {
       'Too many failures. Check the cause, then hold osName=Windows*. Then resume or abort.',
     ],
     [
+      'held',
+      {
+        ...{ state: 'held', reasonKind: 'onlyHeldStrata', reason: 'all else is done', verbs: ['resume'] },
+        strata: strataHolding(aHeldStratum({ label: 'osName=Windows*' })),
+        ...{ counts: countsOf({ pending: 7 }), waves: [aWaveStatus({ setAside: 7 })] },
+      },
+      'it is held',
+      'All else is done. Check the cause, then release group osName=Windows* and resume.',
+    ],
+    [
+      'held',
+      {
+        ...{ state: 'held', reasonKind: 'onlyHeldStrata', reason: '7 can start', verbs: ['resume'] },
+        counts: countsOf({ pending: 7 }),
+      },
+      'it is held',
+      '7 can start. Resume.',
+    ],
+    [
       'paused',
       { reason: 'the inventory is empty', reasonKind: 'inventoryUnresolved' },
       'it is paused',

@@ -161,6 +161,7 @@ describe('the lines of the causes', () => {
         sharedAttribute: null,
         unweighedFields: [],
         endedAt: null,
+        reasonKind: 'asked',
       },
       plainFit,
       { canBeAsked: true, hintsHold: true, causesMax: 3 },

@@ -110,6 +110,31 @@ describe('the status of a rollout', () => {
     expect(reasonWith(1, { sharedAttribute: shared })).toBe('wave canary: 2 failures, 1 allowed');
   });
 
+  it('shows what can start since it was held for its held strata alone', () => {
+    const label = 'osName=Windows*';
+    const reason = { kind: 'onlyHeldStrata', upgrades: 15, labels: [label] } as const;
+    const held = [aHeldStratum(1, { label, reason: askedFor('disk'), at: now })];
+    const shownOf = (pending: number, waits: number) =>
+      status(
+        view({
+          waves: [{ counts: { pending }, wave: { state: 'passed' } }],
+          strata: [aStratumSummary({ stratum: 1, waiting: waits })],
+          rollout: { state: 'held', reason, strata: { held: waits === 0 ? [] : held } },
+        }),
+      );
+    expect(shownOf(20, 20).reason).toBe(
+      'all else is done: 20 collectors of held strata wait (osName=Windows*); release them, or resume to end without them',
+    );
+    const released = 'group osName=Windows* is released: 15 collectors can start after a resume';
+    expect(shownOf(15, 0)).toMatchObject({
+      reason: released,
+      blockers: [{ kind: 'held', reason: `the rollout is held: ${released}` }],
+    });
+    expect(shownOf(106, 104).reason).toBe(
+      '2 collectors can start after a resume; 104 collectors of held strata wait (osName=Windows*)',
+    );
+  });
+
   it('shows when collectors have windows in their own time zones (P7)', () => {
     const freezes = [{ from: '2026-12-20T00:00', to: '2027-01-04T00:00', reason: '', timeZone: 'collector' }];
     expect(status(view({ policy: { freezes } })).window).toMatchObject({ isOpen: true, ownZones: true });
