@@ -2,32 +2,38 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { accountConfigOf } from '../../config/account-configs.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
 import { leftOutText, noTargetText, selectsNobody, showLeftOut } from '../../rollout/messages/exclusions.ts';
+import { holdsUnknownText } from '../../rollout/messages/plans.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type PolicyClaim } from '../../rollout/planning/overlap.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
-import type { CommandOptions } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import type { DaemonTarget } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig, policyOf } from '../shell/open-config.ts';
 import { assessPlan, type PlanFigures } from './plan-figures.ts';
+import { memoryOf } from './read-compared.ts';
+import { readHolds } from './read-holds.ts';
 import { type PolicyPlan, readPlans } from './read-plans.ts';
-import { overlapText, renderMembers, renderPlan } from './render-plan.ts';
+import { fitted, overlapText, renderMembers, renderPlan } from './render-plan.ts';
 
-export interface PlanOptions extends CommandOptions {
+export interface PlanOptions extends DaemonTarget {
   /** Also name every collector. */
   readonly members: boolean;
 }
 
-/** `upwave plan [policy]`: what a rollout would do now. It writes nothing and needs no Redis. */
+/** `upwave plan [policy]`: what a rollout would do now. It writes nothing and needs no Redis. A daemon that runs is asked for holds. */
 export async function planCommand(
   named: string | undefined,
-  { config: path, json, members }: PlanOptions,
+  options: PlanOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const config = openConfig(path);
+  const { json, members } = options;
+  const config = openConfig(options.config);
   const policies = named === undefined ? config.rollouts : [policyOf(config, named)];
-  const plans = await readPlans(config, policies, output);
+  const holds = await readHolds(options);
+  const basis = holds.kind === 'known' ? { memory: memoryOf(holds.held, undefined, [], []) } : {};
+  const plans = await readPlans(config, policies, output, () => basis);
   const now = Date.now();
   const assess = (policy: Policy, plan: Plan) => {
     const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);
@@ -46,7 +52,7 @@ export async function planCommand(
           }
         : planJson(policy, reading.plan, assess(policy, reading.plan), members),
     );
-    printJson(output, { plans: answers, overlaps });
+    printJson(output, { plans: answers, overlaps, holdsKnown: holds.kind === 'known' });
     return exitCode;
   }
   const blocks = plans.map(({ policy, reading }) => {
@@ -57,6 +63,8 @@ export async function planCommand(
   });
   output.out.write(`${blocks.join('\n\n')}\n`);
   for (const overlap of overlaps) output.out.write(`overlap: ${overlapText(overlap)}\n`);
+  if (holds.kind === 'unknown')
+    output.out.write(`${fitted(`holds: ${holdsUnknownText(holds.why)}`, output.columns).join('\n')}\n`);
   return exitCode;
 }
 

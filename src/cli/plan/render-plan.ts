@@ -64,7 +64,7 @@ function emptyPart({ select }: Policy, { leftOut }: Plan): EmptyMatch {
 }
 
 /** Wraps a sentence that is too long for the terminal, below its first word or label. */
-function fitted(line: string, columns: number | undefined): readonly string[] {
+export function fitted(line: string, columns: number | undefined): readonly string[] {
   const [label = ''] = /^[a-z ]{1,16}:/.exec(line) ?? [];
   const fit = { width: columns, labelColumns: label.length + 1 };
   const lines = fitLines(label, [line.slice(label.length).trim()], fit);
@@ -198,5 +198,5 @@ function leftOutLines(plan: Plan): readonly string[] {
 function unknownLines({ target: { minimumAgeMs } }: Policy): readonly string[] {
   if (minimumAgeMs === 0) return [];
   const age = formatDuration(minimumAgeMs);
-  return [`only the daemon knows the age of the build (at least ${age} is required), and what is held`];
+  return [`only the daemon knows the age of the build (at least ${age} is required)`];
 }

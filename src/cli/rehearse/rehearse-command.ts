@@ -3,19 +3,22 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { accountConfigOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
+import { heldIn } from '../../orchestrator/scan/read-plan.ts';
 import type { Scene, SeedResult } from '../../rehearsal/play/play-seed.ts';
 import { tooQuickText } from '../../rehearsal/result/assumed-text.ts';
 import { isSettled } from '../../rehearsal/result/is-settled.ts';
 import { heldPercent, isMet, type Limit, LimitError, parseLimit } from '../../rehearsal/result/limit.ts';
 import { summarizeSeeds } from '../../rehearsal/result/rehearsal.ts';
 import { rehearsalDocument } from '../../rehearsal/result/rehearsal-document.ts';
-import type { RehearsedVariant, ShownRehearsal } from '../../rehearsal/result/rehearsal-text.ts';
+import type { RehearsedVariant, ShownHolds, ShownRehearsal } from '../../rehearsal/result/rehearsal-text.ts';
 import { comparedText, type ShownReplay } from '../../rehearsal/result/replay-text.ts';
 import { variantsOf } from '../../rehearsal/result/variants.ts';
 import type { WhatIf } from '../../rehearsal/world/what-if.ts';
+import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { makePlan } from '../../rollout/planning/plan.ts';
 import { writeReport } from '../../rollout/report/write-report.ts';
+import { type HoldsReading, readHolds } from '../plan/read-holds.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -61,7 +64,7 @@ export async function rehearseCommand(
   const tooQuick = tooQuickText(policy);
   if (tooQuick !== undefined)
     output.err.write(`warning: ${tooQuick}. Rehearse a policy with the times of the real service.\n`);
-  const { scene, planned, shown } = await readScene(config, { policy, kept }, options, output);
+  const { scene, planned, shown, holds } = await readScene(config, { policy, kept }, options, output);
   const played = await play(scene, policy, planned, options);
   const { name, timeZone } = policy;
   const verdicts = limits.map((limit) => ({
@@ -73,6 +76,7 @@ export async function rehearseCommand(
     ...{ policy: name, timeZone, targetBuild, whatIf, seedsAsked: options.seeds },
     ...played,
     ...(shown && { replay: shown }),
+    ...(holds && { holds }),
     verdicts,
   };
   if (options.html !== undefined) await writeHtml(options.html, result);
@@ -88,6 +92,7 @@ interface RehearsedScene {
   readonly planned: number;
   /** Of a replay. */
   readonly shown?: ShownReplay;
+  readonly holds?: ShownHolds;
 }
 
 /** Reads what is rehearsed: the fleet, and what is assumed of upgrades, build, service and people. @throws CommandFailure */
@@ -105,10 +110,11 @@ async function readScene(
   // The service may no longer offer the build of a past rollout.
   const build = options.build ?? (file === undefined ? undefined : kept?.status.targetBuild);
   const fleetOptions = { ...(file && { file }), ...(build && { build }), at: beganAt };
+  const holds = isReplay ? undefined : await holdsFor(options);
   const fleet = await readFleet(config, policy, fleetOptions, output);
   const targetBuild = kept?.status.targetBuild ?? fleet.targetBuild;
   const replayed = kept && placePast(kept, fleet.snapshot.collectors, beganAt);
-  const snapshot = replayed?.snapshot ?? fleet.snapshot;
+  const snapshot = replayed?.snapshot ?? withoutHeld(fleet.snapshot, holds);
   const plan = makePlan(policy, targetBuild, snapshot, `${policy.name}-20000101-1`);
   const planned = sumOf(plan.waves, ({ members }) => members.length);
   if (planned === 0)
@@ -121,8 +127,28 @@ async function readScene(
     ...{ targetBuild, snapshot, beganAt, requestsPerSecond, passPauseMs },
     whatIf: learned === undefined ? whatIf : withStrataDurations(whatIf, plan, learned),
   };
-  if (replayed === undefined) return { scene, planned };
+  if (replayed === undefined) {
+    const held = fleet.snapshot.collectors.length - snapshot.collectors.length;
+    return {
+      scene,
+      planned,
+      ...(holds && { holds: holds.kind === 'known' ? { kind: 'known', held } : holds }),
+    };
+  }
   return { scene: { ...scene, past: replayed.past }, planned, shown: replayed.shown };
+}
+
+/** With a file for the fleet, a daemon is asked only where one is named. */
+async function holdsFor(options: RehearseOptions): Promise<HoldsReading> {
+  if (options.fleet === undefined || options.url !== undefined) return readHolds(options);
+  return { kind: 'unknown', why: 'with --fleet, a daemon is asked only with --url' };
+}
+
+/** A replay plays the collectors of its rollout. */
+function withoutHeld(fleet: FleetSnapshot, holds: HoldsReading | undefined): FleetSnapshot {
+  if (holds?.kind !== 'known') return fleet;
+  const held = heldIn(fleet, holds.held);
+  return { ...fleet, collectors: fleet.collectors.filter(({ id }) => !held.has(id)) };
 }
 
 async function play(
@@ -210,13 +236,14 @@ async function writeHtml(path: string, result: ShownRehearsal): Promise<void> {
 }
 
 function jsonOf({ rehearsal, variants, ...heading }: ShownRehearsal, met: readonly string[]) {
-  const { policy, targetBuild, seedsAsked, replay } = heading;
+  const { policy, targetBuild, seedsAsked, replay, holds } = heading;
   const { ofCollectors: _many, ...whatIf } = heading.whatIf;
   const { typical: _picture, ...figures } = rehearsal;
   return {
     ...{ policy, targetBuild, whatIf, seedsAsked },
     ...figures,
     ...(replay && { replay: { ...replay, text: comparedText(replay, rehearsal) } }),
+    ...(holds && { holdsKnown: holds.kind === 'known' }),
     heldPercent: heldPercent(rehearsal),
     variants: variants.map(({ name, rehearsal: { harmed, othersDone, tookMs } }) => ({
       ...{ name, harmed, othersDone, tookMs },

@@ -13,7 +13,7 @@ export function addRehearseProgram(program: Command, run: CommandRunner): void {
     .command('rehearse')
     .argument('[policy]', 'the policy, where the config has several')
     .description(
-      'play a policy in virtual time against your fleet: waves over time, harm of a bad build, holds; writes nothing to the service',
+      'play a policy in virtual time against your fleet: waves over time, harm of a bad build, holds; leaves out the collectors that the daemon holds; writes nothing to the service',
     )
     .option('--fleet <file>', 'the fleet from this file, as `collectors list --json` writes it')
     .option('--build <build>', 'the build, instead of the target of the policy')
@@ -29,7 +29,10 @@ export function addRehearseProgram(program: Command, run: CommandRunner): void {
       'ask the daemon how long upgrades took and how many failed in the last completed rollout',
       false,
     )
-    .option(urlOption[0], `${urlOption[1]}; named here, it gives the durations of the last rollout`)
+    .option(
+      urlOption[0],
+      `${urlOption[1]}; named here, it also gives the durations of the last rollout, and with --fleet the holds`,
+    )
     .option('--seeds <count>', 'how many rollouts to play', countUpTo(seedsMax), 200)
     .option('--at <instant>', 'when the rollout starts, such as 2026-11-22T21:00Z; default: now', instant)
     .option('--html <file>', 'also write the result as an HTML page')

@@ -25,7 +25,7 @@ import {
 
 /** A rehearsal as a document, for an HTML page. */
 export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
-  const { policy, targetBuild, rehearsal } = result;
+  const { policy, targetBuild, rehearsal, holds } = result;
   const facts = [
     ['policy', policy],
     ['build', targetBuild],
@@ -34,7 +34,8 @@ export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
     ['played', seedsText(result)],
     ['assumed', assumedText(result)],
     ['not played', notPlayedText],
-    ...figureRows(result),
+    // Others read the page, too: it does not name the address of the daemon.
+    ...figureRows(holds?.kind === 'unknown' ? { ...result, holds: { kind: 'unknown' } } : result),
   ];
   return {
     title: `Rehearsal of ${policy}`,

@@ -1,5 +1,6 @@
 import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
 import { dayMs, findTimeZone, utc } from '../../base/time-zone.ts';
+import { holdsUnknownText } from '../../rollout/messages/plans.ts';
 import { counted, stateText } from '../../rollout/messages/sentences.ts';
 import type { WhatIf } from '../world/what-if.ts';
 import { settledWithin } from './is-settled.ts';
@@ -12,6 +13,11 @@ export interface RehearsedVariant {
   readonly rehearsal: Rehearsal;
 }
 
+/** How many collectors of the fleet are left out because an operator holds them, or why that is not known. */
+export type ShownHolds =
+  | { readonly kind: 'known'; readonly held: number }
+  | { readonly kind: 'unknown'; readonly why?: string };
+
 /** Everything that is shown of a rehearsal. */
 export interface ShownRehearsal {
   readonly policy: string;
@@ -23,6 +29,8 @@ export interface ShownRehearsal {
   readonly rehearsal: Rehearsal;
   /** The past rollout that was played again. */
   readonly replay?: ShownReplay;
+  /** Absent for a replay. */
+  readonly holds?: ShownHolds;
   /** The unchanged policy first, all with the same seeds; empty when no collector was harmed. */
   readonly variants: readonly RehearsedVariant[];
   /** The conditions of `--fail-if`, and whether each of them is met. */
@@ -72,6 +80,7 @@ export function endText({ state, reason, seeds }: RehearsedEnd, result: ShownReh
 export function figureRows(result: ShownRehearsal): ReadonlyArray<readonly [string, string]> {
   const { rehearsal } = result;
   return [
+    ...holdsRows(result),
     ['harmed', harmedText(result)],
     ['others done', sharesText(rehearsal.othersDone)],
     ['others failed', rangeText(rehearsal.othersFailed)],
@@ -81,6 +90,13 @@ export function figureRows(result: ShownRehearsal): ReadonlyArray<readonly [stri
     ['requests', rangeText(rehearsal.requests)],
     ...(result.replay === undefined ? [] : [['compared', comparedText(result.replay, rehearsal)] as const]),
   ];
+}
+
+function holdsRows({ holds }: ShownRehearsal): ReadonlyArray<readonly [string, string]> {
+  if (holds === undefined) return [];
+  if (holds.kind === 'unknown') return [['holds', holdsUnknownText(holds.why)]];
+  if (holds.held === 0) return [];
+  return [['holds', `${counted(holds.held, 'collector')} left out, held by an operator`]];
 }
 
 /** Unlike the other figures, it is better when it is higher. */

@@ -151,6 +151,11 @@ export function driftText({ joined, left, change }: PlanDrift): string {
     .join(', ');
 }
 
+/** Why a plan may have collectors that an operator holds. */
+export function holdsUnknownText(why = ''): string {
+  return `not known here${why === '' ? '' : `: ${why}`}. \`upwave start POLICY\` shows the plan with the holds of operators`;
+}
+
 /** A start is refused: the plan is not the one that was shown (P15). */
 export function otherPlanText(asked: string, now: Parameters<typeof planText>[0]): string {
   return `the plan is no longer ${asked}; it is now ${planText(now)}`;

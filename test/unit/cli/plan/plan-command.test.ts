@@ -127,7 +127,7 @@ describe('a plan for a person', () => {
     ],
     [
       { policy: { target: aTarget({ minimumAgeMs: 72 * hour }) } },
-      'only the daemon knows the age of the build (at least 3d is required), and what is held',
+      'only the daemon knows the age of the build (at least 3d is required)',
     ],
     [
       { policy: { select: noneSelected } },

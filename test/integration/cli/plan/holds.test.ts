@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
+import { startReferenceService } from '../../../../src/reference-service/server/start-reference-service.ts';
+import { startedAt } from '../../../support/builders.ts';
+import { makeFakeOperations } from '../../../support/fake-operations.ts';
+import { nightCredentials } from '../../../support/night/daemon-night.ts';
+import { aDesk, type RunningTest } from '../../../support/night/upwave-desk.ts';
+import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
+
+const by = { by: 'ann', reason: 'the disks are full', at: startedAt };
+const attributes = [{ key: 'osName', value: 'Windows*' }];
+const windowsHeld = {
+  builds: [],
+  collectors: [],
+  groups: [{ label: 'osName=Windows*', attributes, ...by }],
+  strata: [],
+};
+
+/** A service with a fleet of 60, a daemon that holds all Windows, and a config for both. */
+async function aHeldFleet(test: RunningTest) {
+  const service = await startReferenceService({
+    credentials: [nightCredentials],
+    speed: 1,
+    scenario: parseScenario({ fleet: { size: 60 } }),
+  });
+  test.onTestFinished(service.close);
+  const daemon = await startFakeAdminApi(makeFakeOperations({ rollouts: [], held: windowsHeld }));
+  test.onTestFinished(daemon.close);
+  const desk = aDesk(test, {
+    service: { baseUrl: `${service.url}/api`, ...nightCredentials },
+    http: { port: Number(new URL(daemon.url).port) },
+    rollouts: [{ name: 'production', timeZone: 'UTC' }],
+  });
+  const withoutDaemon = () => desk.change({ http: { port: 1 } });
+  return { desk, withoutDaemon };
+}
+
+interface PlanAnswer {
+  readonly holdsKnown: boolean;
+  readonly plans: ReadonlyArray<{
+    readonly planned: number;
+    readonly leftOut: ReadonlyArray<{ readonly kind: string; readonly count: number }>;
+  }>;
+}
+
+const unknown =
+  /holds: +not known here: no answer from http:\/\/127\.0\.0\.1:1: .*\. `upwave start POLICY` shows the plan/;
+
+const oneLine = (text: string) => text.replace(/\s+/g, ' ');
+
+describe('the holds of operators', () => {
+  it('count in a plan, which says where no daemon answers that it does not know them', async (test) => {
+    const { desk, withoutDaemon } = await aHeldFleet(test);
+    const planOf = async () => JSON.parse((await desk.call('plan', '--json')).out) as PlanAnswer;
+    expect((await desk.call('plan')).out).not.toContain('holds:');
+    const withHolds = await planOf();
+    withoutDaemon();
+    const { code, out } = await desk.call('plan');
+    expect([code, oneLine(out)]).toEqual([0, expect.stringMatching(unknown)]);
+    const without = await planOf();
+    const heldIn = ({ plans }: PlanAnswer) => plans[0]?.leftOut.find(({ kind }) => kind === 'held')?.count;
+    const held = heldIn(withHolds) ?? 0;
+    expect(held).toBeGreaterThan(0);
+    expect(heldIn(without)).toBe(undefined);
+    expect([withHolds.holdsKnown, without.holdsKnown]).toEqual([true, false]);
+    expect(withHolds.plans[0]?.planned).toBeLessThan(without.plans[0]?.planned ?? 0);
+    // A daemon that the operator names has to answer.
+    expect(await desk.call('plan', '--url', 'http://127.0.0.1:1')).toMatchObject({ code: 4 });
+  });
+
+  it('count in a rehearsal, which says where no daemon answers that it does not know them', async (test) => {
+    const { desk, withoutDaemon } = await aHeldFleet(test);
+    const play = ['rehearse', '--seeds', '1', '--no-variants', '--at', '2026-11-22T21:00Z'];
+    const jsonOf = async () => JSON.parse((await desk.call(...play, '--json')).out);
+    expect(oneLine((await desk.call(...play)).out)).toMatch(
+      /holds: \d+ collectors left out, held by an operator/,
+    );
+    const withHolds = await jsonOf();
+    withoutDaemon();
+    expect(oneLine((await desk.call(...play)).out)).toMatch(unknown);
+    const without = await jsonOf();
+    expect([withHolds.holdsKnown, without.holdsKnown]).toEqual([true, false]);
+    expect(withHolds.planned).toBeLessThan(without.planned);
+  });
+
+  it('are not asked for where the fleet comes from a file, except with --url', async (test) => {
+    const { desk } = await aHeldFleet(test);
+    const fleet = desk.write('fleet.json', (await desk.call('collectors', 'list', '--json')).out);
+    const { out } = await desk.call('rehearse', '--fleet', fleet, '--build', '19.536-4', '--seeds', '1');
+    expect(oneLine(out)).toContain('holds: not known here: with --fleet, a daemon is asked only with --url.');
+  });
+});
