@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { staysHeldText } from '../../rollout/messages/consequences.ts';
+import { retriedText, staysHeldText } from '../../rollout/messages/consequences.ts';
 import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
@@ -60,8 +60,11 @@ export async function verbCommand(
       output.err.write(
         `${toPrintable(approvedText(chosen, 'wave' in request ? request.wave : undefined))}\n`,
       );
-    const held = verb === 'retry' || verb === 'resume' ? staysHeldText(verb, chosen, after) : '';
-    if (held !== '') output.err.write(`${toPrintable(held)}\n`);
+    const held = [
+      verb === 'retry' ? retriedText(chosen, after) : '',
+      verb === 'retry' || verb === 'resume' ? staysHeldText(verb, chosen, after) : '',
+    ];
+    for (const text of held.filter((each) => each !== '')) output.err.write(`${toPrintable(text)}\n`);
     return after;
   });
   return printAnswer(output, options, status, () => renderStatus(status, Date.now(), output));

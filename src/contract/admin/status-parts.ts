@@ -153,6 +153,9 @@ export const StrataStatus = z
       by: z.string(),
       at: Instant,
       waiting: Count.describe('Its collectors that wait for a release.'),
+      failed: Count.exactOptional().describe(
+        'Its collectors that failed. After a retry they wait for the release too. Absent: none.',
+      ),
     }),
     uncovered: z
       .object({ count: Count, labels: listOf(z.string()) })

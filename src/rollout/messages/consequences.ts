@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
@@ -69,11 +70,16 @@ const consequences: Readonly<
     `Staying on ${status.targetBuild}: ${counted(status.counts.succeeded, 'collector')}. Roll back to return them to their previous build.`,
   ],
   rollback: () => [],
-  retry: (status, { choosesFailures = false }) => [
-    `To be upgraded again, with new attempts: ${choosesFailures ? 'the chosen ones of ' : ''}${counted(countIn(status.counts, isFailed), 'failed collector')}.`,
-    staysHeldText('retry', status, status),
-    'Failures of these upgrades no longer count until they fail again.',
-  ],
+  retry: (status, { choosesFailures = false }) => {
+    const failed = countIn(status.counts, isFailed);
+    const held = failedInHeld(status);
+    const when = held === 0 ? '' : `: ${restartText(status, failed - held, status)}`;
+    return [
+      `To be upgraded again, with new attempts: ${choosesFailures ? 'the chosen ones of ' : ''}${counted(failed, 'failed collector')}${when}.`,
+      heldUntilText(status, setAside(status) + (choosesFailures ? 0 : held)),
+      'Failures of these upgrades no longer count until they fail again.',
+    ];
+  },
 };
 
 function approvedPlanText(status: RolloutStatus): readonly string[] {
@@ -129,13 +135,54 @@ function waiting({ counts }: RolloutStatus): number {
  * @param after the rollout after the verb, for its result
  */
 export function staysHeldText(verb: 'resume' | 'retry', before: RolloutStatus, after: RolloutStatus): string {
-  const [first, ...others] = after.strata.held;
   // A resume ends such a rollout without them.
-  if (first === undefined || (verb === 'resume' && strataToReleaseFirst(before).length > 0)) return '';
+  if (verb === 'resume' && strataToReleaseFirst(before).length > 0) return '';
+  return heldUntilText(after, setAside(after));
+}
+
+function heldUntilText({ strata }: RolloutStatus, count: number): string {
+  const [first, ...others] = strata.held;
+  if (first === undefined) return '';
   const more = others.length === 0 ? '' : ` and ${counted(others.length, 'other stratum', 'other strata')}`;
-  const count = setAside(after);
   const held = count === 0 ? 'Held' : `${counted(count, 'collector stays', 'collectors stay')} held`;
   return `${held} until a release: ${heldName(first.label)}${more}.`;
+}
+
+/** When retried collectors start, as the result of a retry. Empty if all can start. */
+export function retriedText(before: RolloutStatus, after: RolloutStatus): string {
+  const all = countIn(before.counts, isFailed) - countIn(after.counts, isFailed);
+  const held = failedInHeld(before) - failedInHeld(after);
+  return held <= 0
+    ? ''
+    : `To be upgraded again: ${restartText(before, Math.max(0, all - held), after, held)}.`;
+}
+
+/**
+ * `2 now; 15 when group osName=Windows* is released`.
+ * @param status before the retry
+ * @param free how many of the failed collectors are of no held stratum
+ * @param after the rollout that starts them
+ */
+function restartText(
+  status: RolloutStatus,
+  free: number,
+  { state }: Pick<RolloutStatus, 'state'>,
+  held: number = failedInHeld(status),
+): string {
+  const [one, ...others] = status.strata.held.filter(({ failed = 0 }) => failed > 0);
+  const released =
+    one !== undefined && others.length === 0
+      ? `${heldName(one.label)} is released`
+      : `${others.length + 1} held strata are released`;
+  const start = state === 'held' || state === 'paused' ? 'after a resume' : 'now';
+  return [...(free > 0 ? [`${showCount(free)} ${start}`] : []), `${showCount(held)} when ${released}`].join(
+    '; ',
+  );
+}
+
+/** Failed members of held strata. After a retry they wait for a release. */
+function failedInHeld({ strata }: RolloutStatus): number {
+  return sumOf(strata.held, ({ failed = 0 }) => failed);
 }
 
 /** Waiting members of held strata: they start after a release. */

@@ -209,8 +209,11 @@ function driftOf({ drift }: RolloutPlan): DriftStatus | null {
 
 function heldOf(view: RolloutView): StrataStatus['held'] {
   return view.rollout.strata.held.map(({ stratum, label, reason, by, at }) => {
-    const waiting = sumOf(view.strata, (each) => (each.stratum === stratum ? each.waiting : 0));
-    return { label, kind: reason.kind, reason: stratumWhyText(reason), by, at, waiting };
+    const own = view.strata.filter((each) => each.stratum === stratum);
+    const waiting = sumOf(own, (each) => each.waiting);
+    const failed = sumOf(own, (each) => each.failed);
+    const what = { label, kind: reason.kind, reason: stratumWhyText(reason), by, at, waiting };
+    return failed === 0 ? what : { ...what, failed };
   });
 }
 

@@ -1,5 +1,10 @@
-import { expect, it } from 'vitest';
-import { consequenceText, staysHeldText } from '../../../../src/rollout/messages/consequences.ts';
+import { describe, expect, it } from 'vitest';
+import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
+import {
+  consequenceText,
+  retriedText,
+  staysHeldText,
+} from '../../../../src/rollout/messages/consequences.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 import { aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
@@ -46,6 +51,43 @@ it.each(['retry', 'resume'] as const)('a %s names what stays held until a releas
     const startable = texts({ ...onlyHeld, counts: countsOf({ pending: 12, retrying: 2 }) });
     expect(startable).toContain('To continue: 2 collectors, 50 at a time. 12 collectors stay held');
   }
+});
+
+describe('a retry of collectors of which some are held', () => {
+  const strataOf = (failed: number) =>
+    strataHolding(aHeldStratum({ label: 'osName=Windows*', ...(failed > 0 && { failed }) }));
+  const shownBefore = (failed: number, changes: Partial<RolloutStatus> = {}) =>
+    aRolloutStatus({
+      ...{ counts: countsOf({ failed: 17, pending: 89 }), strata: strataOf(failed) },
+      ...{ waves: [aWaveStatus({ setAside: 89 })], ...changes },
+    });
+  const shownAfter = (failed: number, changes: Partial<RolloutStatus> = {}) =>
+    aRolloutStatus({ counts: countsOf({ pending: 106 }), strata: strataOf(failed), ...changes });
+
+  it.each<[string, RolloutStatus]>([
+    ['17 failed collectors: 2 now; 15 when group osName=Windows* is released.', shownBefore(15)],
+    ['17 failed collectors: 2 after a resume; 15 when group', shownBefore(15, { state: 'held' })],
+    ['17 failed collectors: 17 when group osName=Windows* is released.', shownBefore(17)],
+    ['17 failed collectors.', shownBefore(0)],
+  ])('does not promise an immediate start: %s', (text, status) => {
+    const [question, held] = consequenceText('retry', status, reader);
+    expect(question).toContain(text);
+    const failed = status.strata.held[0]?.failed ?? 0;
+    expect(held).toContain(`${89 + failed} collectors stay held until a release`);
+  });
+
+  it('says in its result when they start', () => {
+    const released = '15 when group osName=Windows* is released.';
+    expect(retriedText(shownBefore(15), shownAfter(0))).toBe(`To be upgraded again: 2 now; ${released}`);
+    expect(retriedText(shownBefore(15), shownAfter(0, { state: 'paused' }))).toContain(
+      `2 after a resume; ${released}`,
+    );
+    expect(retriedText(shownBefore(15), shownAfter(15))).toBe('');
+    const two = strataHolding(aHeldStratum({ failed: 9 }), aHeldStratum({ label: 'AIX', failed: 6 }));
+    expect(retriedText(shownBefore(0, { strata: two }), shownAfter(0))).toContain(
+      '15 when 2 held strata are released.',
+    );
+  });
 });
 
 it('the result of a retry names what stays held after it', () => {

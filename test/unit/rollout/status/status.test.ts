@@ -57,7 +57,7 @@ describe('the status of a rollout', () => {
         }),
         strata: [
           aStratumSummary({ stratum: 1, wave: 2, waiting: 7 }),
-          aStratumSummary({ stratum: 1, wave: 1, waiting: 2 }),
+          aStratumSummary({ stratum: 1, wave: 1, waiting: 2, failed: 3 }),
           aStratumSummary({ stratum: 0, wave: 1, waiting: 5 }),
         ],
         rollout: { strata: { held: [aHeldStratum(1, held)] } },
@@ -73,6 +73,7 @@ describe('the status of a rollout', () => {
           by: 'daemon',
           at: now,
           waiting: 9,
+          failed: 3,
         },
       ],
       uncovered: { count: 1, labels: ['Windows'] },
