@@ -3,7 +3,7 @@ import { formatDuration } from '../../base/time.ts';
 import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import { type Implausible, implausibleHoldAfterMs } from '../model/assess-inventory.ts';
 import { formatAttributes } from '../model/attributes.ts';
-import type { HoldCause, StopCause, WaveFailures } from '../model/stop-cause.ts';
+import type { FailuresNow, HoldCause, StopCause, WaveFailures } from '../model/stop-cause.ts';
 import { gateText } from './gates.ts';
 import { counted, makeText, type Sentences, stateText } from './sentences.ts';
 import { heldName } from './stratum-reasons.ts';
@@ -19,8 +19,12 @@ export const stopSentences: Sentences<StopCause> = {
     `wave ${wave}: ${gateText(gate)}${undecided ? ': undecided for too long' : ''}`,
   gateUnknown: ({ wave, gate }) => `wave ${wave}: Redis has no record of gate ${gate}`,
   onlyHeldStrata: onlyHeldStrataText,
-  failures: ({ failures, shared }) =>
-    `${waveFailuresText(failures)}${shared === undefined ? '' : `; ${sharedAttributeText(shared)}`}`,
+  failures: ({ failures, shared, now }) =>
+    [
+      waveFailuresText(failures),
+      ...(now === undefined ? [] : [` when it was held; ${failuresNowText(now)}`]),
+      ...(shared === undefined ? [] : [`; ${sharedAttributeText(shared)}`]),
+    ].join(''),
   gateMissed: ({ wave, gate }) => `wave ${wave}: ${gateText(gate)}`,
 };
 
@@ -61,17 +65,24 @@ function noEvidenceText({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence'
  * 2 allowed, not counting 7 acknowledged`. The weight is explained only without acknowledged failures, because it is unknown which of
  * those were lost.
  */
-export function waveFailuresText({
-  wave,
-  failures,
-  failuresAllowed,
-  acknowledged,
-  lost,
-  lostWeight,
-}: WaveFailures): string {
-  const weight = ` (${counted(lost, 'lost collector counts', 'lost collectors count')} as ${lost * lostWeight})`;
-  const aside = acknowledged > 0 ? `, not counting ${acknowledged} acknowledged` : lost > 0 ? weight : '';
-  return `wave ${wave}: ${counted(failures, 'failure')}, ${failuresAllowed} allowed${aside}`;
+export function waveFailuresText(failures: WaveFailures): string {
+  const { wave, failuresAllowed } = failures;
+  return `wave ${wave}: ${counted(failures.failures, 'failure')}, ${failuresAllowed} allowed${weightText(failures)}`;
+}
+
+/** `4 failures now`, or `0 failures now, not counting 4 of held strata`. */
+function failuresNowText(now: FailuresNow): string {
+  const { failures, acknowledged, inHeldStrata } = now;
+  const words = `${counted(failures, 'failure')} now`;
+  if (inHeldStrata === 0) return `${words}${weightText(now)}`;
+  const others = acknowledged > 0 ? ` and ${acknowledged} acknowledged` : '';
+  return `${words}, not counting ${inHeldStrata} of held strata${others}`;
+}
+
+function weightText({ acknowledged, lost, lostWeight }: WaveFailures): string {
+  if (acknowledged > 0) return `, not counting ${acknowledged} acknowledged`;
+  if (lost === 0) return '';
+  return ` (${counted(lost, 'lost collector counts', 'lost collectors count')} as ${lost * lostWeight})`;
 }
 
 /** Why a reading of the inventory is implausible. */

@@ -20,6 +20,17 @@ export function stratumWhyText(reason: StratumReason): string {
   return reason.kind === 'asked' ? reason.words : stratumReasonText(reason);
 }
 
+/** The same with its current failures, if they have changed: `3 of 4 failed, 1 of 80 elsewhere when it was held; 9 of 11 now`. */
+export function stratumWhyNowText(
+  reason: StratumReason,
+  now: { readonly failed: number; readonly tried: number },
+): string {
+  const then = stratumWhyText(reason);
+  if (reason.kind !== 'outlier' || now.tried === 0) return then;
+  if (now.failed === reason.failed && now.tried === reason.tried) return then;
+  return `${then} when it was held; ${showCount(now.failed)} of ${showCount(now.tried)} now`;
+}
+
 /** `by ann: an incident`. */
 export function byText({ by, words }: { readonly by: string; readonly words: string }): string {
   return words === '' ? `by ${by}` : `by ${by}: ${words}`;

@@ -45,7 +45,13 @@ export interface StartableSince {
 /** A limit is exceeded: the policy's `onBreach` follows. */
 export type BreachCause =
   /** `shared`: the shared attribute of the failures; absent: none is known. */
-  | { readonly kind: 'failures'; readonly failures: WaveFailures; readonly shared?: SharedAttribute }
+  | {
+      readonly kind: 'failures';
+      readonly failures: WaveFailures;
+      readonly shared?: SharedAttribute;
+      /** Shown, never stored: the current failures, if their number has changed since the hold. */
+      readonly now?: FailuresNow;
+    }
   | { readonly kind: 'gateMissed'; readonly wave: string; readonly gate: JudgedGate };
 
 /** A wave's weighted failures against its limit. */
@@ -59,6 +65,11 @@ export interface WaveFailures {
   /** Lost collectors without those of held strata, and as how many failures each counts. */
   readonly lost: number;
   readonly lostWeight: number;
+}
+
+export interface FailuresNow extends WaveFailures {
+  /** Weighted failures of held strata, which do not count. */
+  readonly inHeldStrata: number;
 }
 
 /** The finding about a gate. `messages/gates.ts` makes the sentence. */

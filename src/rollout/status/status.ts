@@ -9,6 +9,7 @@ import {
   assess,
   countUpgradesIn,
   emptyCounts,
+  setAsideIn,
 } from '../decision/assess.ts';
 import { assessGate } from '../decision/assess-gate.ts';
 import { decideAssessed } from '../decision/decide.ts';
@@ -20,7 +21,7 @@ import { showLeftBehind, showLeftOut } from '../messages/exclusions.ts';
 import { gateText } from '../messages/gates.ts';
 import { driftText } from '../messages/plans.ts';
 import { rolloutReasonText } from '../messages/rollout-reasons.ts';
-import { stratumWhyText } from '../messages/stratum-reasons.ts';
+import { stratumWhyNowText } from '../messages/stratum-reasons.ts';
 import type { GateAnswers } from '../model/gate-answers.ts';
 import type { GateRule } from '../model/policy.ts';
 import type { RolloutPlan, RolloutView } from '../model/rollout.ts';
@@ -109,8 +110,8 @@ function blockersOf(view: AssessedView, now: EpochMs): RolloutStatus['blockers']
 }
 
 /**
- * Its reason. Upgrades that ran when it was held may have failed since, so a breach shows the current failures. What they share is a
- * field of its own. Strata for which it was held may be released.
+ * Its reason. Upgrades that ran when it was held may have failed since, so a breach shows the current failures too. What they share
+ * is a field of its own. Strata for which it was held may be released.
  */
 function reasonNow(view: AssessedView): RolloutReason {
   const { reason, state } = view.rollout;
@@ -118,10 +119,10 @@ function reasonNow(view: AssessedView): RolloutReason {
   if (state !== 'held' || reason.kind !== 'failures') return reason;
   const { kind, failures, shared } = reason;
   const wave = view.assessed.find((each) => each.wave.name === failures.wave);
-  const isBreached = wave?.assessment.breached ?? false;
+  const now = wave && { ...failuresOf(view, wave), inHeldStrata: setAsideIn(view, wave.index).weight };
   return {
-    kind,
-    failures: wave !== undefined && isBreached ? failuresOf(view, wave) : failures,
+    ...{ kind, failures },
+    ...(now !== undefined && now.failures !== failures.failures && { now }),
     ...(shared !== undefined && view.sharedAttribute === undefined && { shared }),
   };
 }
@@ -212,7 +213,9 @@ function heldOf(view: RolloutView): StrataStatus['held'] {
     const own = view.strata.filter((each) => each.stratum === stratum);
     const waiting = sumOf(own, (each) => each.waiting);
     const failed = sumOf(own, (each) => each.failed);
-    const what = { label, kind: reason.kind, reason: stratumWhyText(reason), by, at, waiting };
+    const tried = failed + sumOf(own, (each) => each.succeeded);
+    const why = stratumWhyNowText(reason, { failed, tried });
+    const what = { label, kind: reason.kind, reason: why, by, at, waiting };
     return failed === 0 ? what : { ...what, failed };
   });
 }
