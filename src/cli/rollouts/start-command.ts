@@ -15,7 +15,7 @@ import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
 import { confirm, operatorName } from '../shell/operator.ts';
-import { showInstant } from '../shell/show-instant.ts';
+import { showInstant, showZoned } from '../shell/show-instant.ts';
 import { fitLines } from './fit-lines.ts';
 import { renderStatus } from './render-status.ts';
 
@@ -53,7 +53,7 @@ export async function startCommand(
  */
 export function renderPreview(preview: StartPreview, now: EpochMs, columns?: number): string {
   const { policy, leftOut, earlier, failedBefore, expectedFailures, approval, window } = preview;
-  const until = window.until === null ? '' : `, opens ${showInstant(window.until, now)}`;
+  const until = window.until === null ? '' : `, opens ${showZoned(window.until, now)}`;
   const line = (label: string, text: string, labelColumns = 10) =>
     fitLines(label, [text], { width: columns, labelColumns });
   return [

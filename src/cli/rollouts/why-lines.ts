@@ -8,7 +8,7 @@ import { heldName } from '../../rollout/messages/stratum-reasons.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
-import { showInstant } from '../shell/show-instant.ts';
+import { showZoned } from '../shell/show-instant.ts';
 import { type Fit, fitLines, type Part } from './fit-lines.ts';
 import { outageText, windowText } from './waiting-text.ts';
 
@@ -132,7 +132,7 @@ function waitParts({ api, blockers }: RolloutStatus, now: EpochMs): readonly Lin
   const outage: readonly Line[] = current === null ? [] : [['waits', outageText(current, now)]];
   const others = blockers
     .filter(({ kind }) => !hasOwnLines.has(kind))
-    .map((each): Line => ['waits', blockerUntilText(each, (at) => showInstant(at, now))]);
+    .map((each): Line => ['waits', blockerUntilText(each, (at) => showZoned(at, now))]);
   return [...outage, ...others];
 }
 

@@ -2,7 +2,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { runningStates } from '../../rollout/model/upgrade.ts';
 import { commandFor } from '../../rollout/status/command-for.ts';
-import { showInstant } from '../shell/show-instant.ts';
+import { showZoned } from '../shell/show-instant.ts';
 
 /** Why a rollout does not continue by itself, or not for a while. */
 export type Rest =
@@ -64,7 +64,7 @@ export function restText(status: RolloutStatus, rest: Rest | undefined, now: Epo
     case 'windowClosed':
       return rest.until === null
         ? `${id}: no window opens within a year`
-        : `${id}: the window is closed until ${showInstant(rest.until, now)}; run it again then, or with --wait`;
+        : `${id}: the window is closed until ${showZoned(rest.until, now)}; run it again then, or with --wait`;
     default:
       return undefined;
   }

@@ -38,9 +38,13 @@ export interface Opening {
   readonly closedBy: ClosedBy | null;
 }
 
-/** `window`: no window is open. `freeze`: with the reason of the config, which may be empty. `notBefore`: of the wave. */
+/**
+ * `window`: no window is open. `nextFreeze`: the reason of the freeze in which the next window begins.
+ * `freeze`: with the reason of the config, which may be empty. `notBefore`: of the wave.
+ */
 export type ClosedBy =
-  | { readonly kind: 'window' | 'notBefore' }
+  | { readonly kind: 'window'; readonly nextFreeze?: string }
+  | { readonly kind: 'notBefore' }
   | { readonly kind: 'freeze'; readonly reason: string };
 
 /**
@@ -107,5 +111,8 @@ function withinHorizon(at: EpochMs, then: EpochMs): EpochMs | null {
 function closedBy(rules: CalendarRules, collectorZone: string, at: EpochMs): ClosedBy {
   if (at < (notBeforeOf(rules) ?? at)) return { kind: 'notBefore' };
   const freeze = freezeAt(rules, collectorZone, at);
-  return freeze === undefined ? { kind: 'window' } : { kind: 'freeze', reason: freeze.reason };
+  if (freeze !== undefined) return { kind: 'freeze', reason: freeze.reason };
+  const [window] = openStretches({ ...rules, freezes: [] }, collectorZone, at);
+  const next = window === undefined ? undefined : freezeAt(rules, collectorZone, window.from);
+  return { kind: 'window', ...(next && { nextFreeze: next.reason }) };
 }

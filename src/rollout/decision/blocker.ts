@@ -94,8 +94,13 @@ type AdmissionBlocker =
 
 export type LaneBlocker =
   | { readonly kind: 'stratumHeld'; readonly label: string; readonly reason: StratumReason }
-  /** `timeZone`: a collector's own; empty: the policy's. `notBefore`: of the open wave. */
-  | { readonly kind: 'window' | 'notBefore'; readonly timeZone: string }
+  /**
+   * `timeZone`: a collector's own; empty: the policy's. `nextFreeze`: the reason of the freeze in which the next window
+   * begins.
+   * `notBefore`: of the open wave.
+   */
+  | { readonly kind: 'window'; readonly timeZone: string; readonly nextFreeze?: string }
+  | { readonly kind: 'notBefore'; readonly timeZone: string }
   | { readonly kind: 'freeze'; readonly timeZone: string; readonly reason: string }
   /** An upgrade is expected to take longer than the window stays open (P7). */
   | { readonly kind: 'windowTooShort'; readonly timeZone: string; readonly expectMs: DurationMs }

@@ -71,7 +71,7 @@ export const blockerText = makeText<Blocker, BlockerKind>({
   concurrency: ({ slots }) =>
     singularOrPlural(slots, 'the only slot is taken', `all ${slots} slots are taken`),
   stratumHeld: ({ label, reason }) => `${heldName(label)} is held: ${stratumReasonText(reason)}`,
-  window: ({ timeZone }) => `${closedText({ kind: 'window' })}${inZone(timeZone)}`,
+  window: ({ timeZone, nextFreeze }) => outsideText(inZone(timeZone), nextFreeze),
   freeze: ({ reason, timeZone }) => `${closedText({ kind: 'freeze', reason })}${inZone(timeZone)}`,
   notBefore: () => closedText({ kind: 'notBefore' }),
   pace: ({ perHour, wave }) =>
@@ -106,12 +106,19 @@ function inZone(timeZone: string): string {
   return timeZone === '' ? '' : ` in ${timeZone}`;
 }
 
+/** @param nextFreeze the reason of the freeze in which the next window begins, which may be empty */
+function outsideText(zone: string, nextFreeze: string | undefined): string {
+  const outside = `outside the window${zone}`;
+  if (nextFreeze === undefined) return outside;
+  return `${outside}; the next window begins in a freeze${nextFreeze === '' ? '' : `: ${nextFreeze}`}`;
+}
+
 /** Why upgrades may not start now; empty if they may. */
 export function closedText(closedBy: ClosedBy | null): string {
   if (closedBy === null) return '';
   switch (closedBy.kind) {
     case 'window':
-      return 'outside the window';
+      return outsideText('', closedBy.nextFreeze);
     case 'notBefore':
       return 'too early for this wave (notBefore)';
     case 'freeze':

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderStatus } from '../../../../src/cli/rollouts/render-status.ts';
-import { showComing, showInstant, showMinute } from '../../../../src/cli/shell/show-instant.ts';
+import { showComing, showInstant, showMinute, showZoned } from '../../../../src/cli/shell/show-instant.ts';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../../../src/contract/admin/status-parts.ts';
 import { anApiBudgetStatus, anOutage, startedAt } from '../../../support/builders.ts';
@@ -95,7 +95,7 @@ held    ${buildHeld}
 held    stratum Linux / amd64 / 19.441-2: 3 of 4 failed, 1 of 80 elsewhere; 7 wait; upwave release "Linux / amd64 / 19.441-2"
 waits   the service asked for a pause, until ${atOf(pausedUntil)}
 waits   all 50 slots are taken
-waits   outside the window, until ${atOf(startedAt + 50 * hour)}
+waits   outside the window, until ${showZoned(startedAt + 50 * hour, startedAt)}
 window  open until 23:12 Europe/Berlin (1h12m); by each collector's own time zone
 do      upwave pause production   | abort | rollback
 all     ██░░░░░░░░░░░░░░░░░░░░░░░░  1/10   0 failed   8 to do   1/50 in flight
@@ -119,7 +119,7 @@ plan    7f3a by schedule   3 left out   from 19.441-2`);
     [
       'waits',
       { blockers: [{ kind: 'pace', reason: 'the pace allows 600 starts an hour', until: pausedUntil }] },
-      `the pace allows 600 starts an hour; next start ${atOf(pausedUntil)}`,
+      `the pace allows 600 starts an hour; next start ${showZoned(pausedUntil, startedAt)}`,
     ],
     ['waits', out({ ...down, until: null }), `${downSince}; one request is testing the service`],
     [

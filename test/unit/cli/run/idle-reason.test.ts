@@ -72,7 +72,7 @@ describe('the remaining work after a run', () => {
 
   it('is to come back when the window opens', () => {
     expect(restText(status, { kind: 'windowClosed', until: startedAt + 50 * hour }, startedAt)).toMatch(
-      /^production-20260302-1: the window is closed until 2026-03-0[45] \d\d:\d\d; run it again then, or with --wait$/,
+      /^production-20260302-1: the window is closed until 2026-03-0[45] \d\d:\d\d \S+; run it again then, or with --wait$/,
     );
   });
 

@@ -160,11 +160,28 @@ describe('assessCalendar', () => {
       frozen.map((times) => `2026-06-10T${times}`),
     );
     const reasonAt = (time: string) => closedText(assessCalendar(rules, '', Date.parse(time)).closedBy);
-    expect(reasonAt('2026-06-09T10:00Z')).toBe('outside the window');
+    expect(reasonAt('2026-06-10T20:00Z')).toBe('outside the window');
     expect(reasonAt('2026-06-10T09:30Z')).toBe('frozen: holidays');
     expect(reasonAt('2026-06-10T10:00Z')).toBe('frozen: audit');
     expect(reasonAt('2026-06-10T12:00Z')).toBe('');
     expect(reasonAt('2026-06-10T18:30Z')).toBe('frozen');
+  });
+
+  it('shows that the next window begins in a freeze', () => {
+    const rules = aCalendar(['daily 02:00-02:30'], ['2026-11-30T00:00/2026-12-02T00:00 board']);
+    const reasonAt = (time: string) => closedText(assessCalendar(rules, '', Date.parse(time)).closedBy);
+    expect(reasonAt('2026-11-29T20:00Z')).toBe(
+      'outside the window; the next window begins in a freeze: board',
+    );
+    expect(reasonAt('2026-11-30T20:00Z')).toBe('frozen: board');
+    expect(reasonAt('2026-12-02T00:30Z')).toBe('outside the window');
+    expect(reasonAt('2026-11-28T20:00Z')).toBe('outside the window');
+    const forGood = aCalendar(['daily 02:00-02:30'], ['2026-11-30T00:00/2030-12-02T00:00']);
+    expect(assessCalendar(forGood, '', Date.parse('2026-11-29T20:00Z'))).toEqual({
+      isOpen: false,
+      until: null,
+      closedBy: { kind: 'window', nextFreeze: '' },
+    });
   });
 
   it('searches at most 400 days ahead', () => {

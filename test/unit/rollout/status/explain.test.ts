@@ -107,6 +107,11 @@ describe('why a collector waits', () => {
   const heldStratum = soaks({ rollout: { strata: { held: heldStrata } } });
   const paused = soaks({ rollout: { strata: { held: heldStrata }, state: 'paused' } });
   const windowed = opened({ policy: { windows } });
+  const freezes = [
+    { from: '2026-03-03T12:00', to: '2026-03-04T00:00', reason: 'fair', timeZone: 'Asia/Tokyo' },
+  ];
+  const frozen = opened({ policy: { windows, freezes } });
+  const itsFreeze = 'outside the window in Asia/Tokyo; the next window begins in a freeze: fair';
   const capped = opened({ domainsTaken: new Map([[0, 1]]) });
   const held = opened({ rollout: heldRollout });
   const pace = { perHour: 2, from: 2, factor: 1, after: 1 };
@@ -119,6 +124,7 @@ describe('why a collector waits', () => {
     ['its held stratum before anything else', paused, inTokyo, itsStratum, null],
     ['nothing of the held stratum of others', heldStratum, pending(), itsGate, now + 10 * minute],
     ['its own window', windowed, inTokyo, 'outside the window in Asia/Tokyo', now + 14 * 60 * minute],
+    ['the freeze in which its next window begins', frozen, inTokyo, itsFreeze, now + 38 * 60 * minute],
     ['its cap', capped, pending({ lane: 2, domains: [0] }), itsCap, null],
     ['the slots when all are taken', opened({ slotsTaken: 10 }), pending(), 'all 10 slots are taken', null],
     ['the pace when that is used up', paced, pending(), itsPace, now + 30 * minute],
