@@ -52,7 +52,7 @@ export const upgradeReasonText: (reason: UpgradeReason) => string = makeText<
   otherBuild: ({ build, afterMs }) => `shows build ${build || 'none'} after ${formatDuration(afterMs)}`,
   unwatched: () =>
     'it was in another account when its rollout was ended, and could not be watched to its end',
-  unexplainedTwice: ({ last }) => `failed twice without a known cause: ${upgradeReasonText(last)}`,
+  unexplainedTwice: ({ last }) => `failed twice: ${upgradeReasonText(last)}`,
   attemptsSpent: ({ attempts, attemptsMax, last }) =>
     `attempt ${attempts} of ${attemptsMax}: ${upgradeReasonText(last)}`,
 

@@ -92,7 +92,7 @@ describe('the causes of failures and waits', () => {
       'two causes where the kinds of the last attempts differ, although the sentences are the same',
       { kind: 'unexplainedTwice', last: { kind: 'task', message: '' } },
       { kind: 'unexplainedTwice', last: because('the service gave no reason') },
-      Array(2).fill('failed twice without a known cause: the service gave no reason'),
+      Array(2).fill('failed twice: the service gave no reason'),
     ],
   ])('groups by the data of reasons: %s', (_what, first, second, texts) => {
     const upgrades = [first, second].map((reason) =>
