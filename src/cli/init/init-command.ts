@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { isPlainHttpUrl } from '../../base/url-authority.ts';
 import { withManagement } from '../inventory/with-management.ts';
 import { CommandFailure, UsageFailure } from '../shell/command.ts';
@@ -39,7 +39,7 @@ export async function initCommand(
   input: NodeJS.ReadStream = process.stdin,
 ): Promise<ExitCode> {
   const file = options.config;
-  const keyFile = join(dirname(file), 'upwave.key');
+  const keyFile = join(dirname(file), `${basename(file, extname(file))}.key`);
   for (const path of [file, keyFile]) {
     if (existsSync(path)) throw new UsageFailure(`${path} exists already; upwave init overwrites nothing`);
   }

@@ -272,6 +272,16 @@ describe('init', () => {
     });
   });
 
+  it('names the key file after the config, beside another config', async () => {
+    const { file, keyFile, init } = await setUp();
+    vi.stubEnv('UPWAVE_ACCESS_KEY', 'init-key-of-this-test');
+    expect((await init()).code).toBe(exitCodes.done);
+    const other = file.replace('upwave.yaml', 'other.yaml');
+    expect((await init('--config', other)).code).toBe(exitCodes.done);
+    expect(readFileSync(keyFile.replace('upwave.key', 'other.key'), 'utf8')).toBe('init-key-of-this-test\n');
+    expect((await callUpwave('config', 'check', '--config', other)).code).toBe(exitCodes.done);
+  });
+
   it('writes nothing with a wrong key, and shows no key', async () => {
     const { file, keyFile, init } = await setUp();
     vi.stubEnv('UPWAVE_ACCESS_KEY', 'a-wrong-key-of-this-test');
