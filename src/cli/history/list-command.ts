@@ -2,6 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { targetText } from '../../rollout/messages/plans.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import { widest } from '../rollouts/fit-lines.ts';
@@ -66,18 +67,18 @@ export function renderList(
 ): string {
   if (rollouts.length === 0) return 'no rollout';
   const ids = rollouts.map(({ id }) => toPrintable(id));
-  const targets = rollouts.map(({ targetBuild }) => toPrintable(targetBuild));
+  const targets = rollouts.map((rollout) => toPrintable(targetText(rollout)));
   const headlines = rollouts.map(headlineText);
   const widths = [ids, targets, headlines].map(widest);
   return rollouts
     .map((status, index) => {
-      const { counts, planned, createdAt, endedAt, rollbackOf, rollbackId } = status;
+      const { kind, counts, planned, createdAt, endedAt, rollbackOf, rollbackId } = status;
       const failed = failedOf(status);
       return [
         (ids[index] ?? '').padEnd(widths[0] ?? 0),
         `→ ${(targets[index] ?? '').padEnd(widths[1] ?? 0)}`,
         paint(headlineColor(status), (headlines[index] ?? '').padEnd(widths[2] ?? 0)),
-        `${showCount(counts.succeeded)}/${showCount(planned)} ok`,
+        `${showCount(counts.succeeded)}/${showCount(planned)} ${kind === 'rollback' ? 'back' : 'ok'}`,
         ...(failed === 0 ? [] : [paint('red', `${showCount(failed)} failed`)]),
         `${showInstant(createdAt, now)}${endedAt === null ? '' : ` to ${showInstant(endedAt, now)}`}`,
         ...(rollbackOf === null ? [] : [`the rollback of ${toPrintable(rollbackOf)}`]),

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { renderList } from '../../../../src/cli/history/list-command.ts';
+import { startedAt } from '../../../support/builders.ts';
+import { aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
+
+const plain = { paint: (_color: unknown, text: string) => text };
+
+it('a list shows the builds of a rollback, and how many collectors are back', () => {
+  const back = aRolloutStatus({
+    kind: 'rollback',
+    planned: 22,
+    counts: countsOf({ succeeded: 10, pending: 12 }),
+    backTo: ['19.525-63', '19.500-1', '19.499-2', '19.441-2'],
+  });
+  const [rollback, upgrade] = renderList([back, aRolloutStatus()], startedAt, plain).split('\n');
+  expect(rollback).toContain('→ 19.525-63, 19.500-1, 19.499-2, … (4 builds) ');
+  expect(rollback).toContain('  10/22 back  ');
+  expect(upgrade).toMatch(/→ 19\.536-4 .* \d+\/\d+ ok {2}/);
+});
