@@ -13,7 +13,7 @@ import {
 import { startHttpServer } from '../http/server.ts';
 import { chartStyle } from '../rollout/charts/chart-style.ts';
 import { makeAccess, makeMayRead } from './access/access.ts';
-import { AdminFault, faultAnswer } from './access/admin-fault.ts';
+import { AdminFault, faultAnswer, noResourceText } from './access/admin-fault.ts';
 import { type Caller, type CallersParts, makeCallers } from './access/identify-callers.ts';
 import { type AskOperationsParts, makeAskOperations } from './handlers/ask-operations.ts';
 import { type DaemonPagesParts, mountDaemonPages } from './handlers/daemon-pages.ts';
@@ -128,7 +128,7 @@ function withSecurityHeaders(answer: HttpAnswer): HttpAnswer {
 function answerFailure(failure: RequestFailure, reportError: (error: unknown) => void): HttpAnswer {
   switch (failure.kind) {
     case 'unknownRoute':
-      return faultAnswer('notFound', 'no resource has this path');
+      return faultAnswer('notFound', noResourceText);
     case 'wrongMethod':
       return faultAnswer('methodNotAllowed', `only ${failure.allowed.join(', ')} here`, {
         allow: failure.allowed.join(', '),

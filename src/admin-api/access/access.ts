@@ -10,6 +10,9 @@ import { makeWrongTokens } from './wrong-tokens.ts';
 /** The path of the style and the script of the page. */
 export const assetsPath = '/assets';
 
+/** Paths of rollouts that a person typed without the `#` of the page. They lead to the page. */
+export const rolloutPagesPath = '/rollouts';
+
 /** Returns the caller, or the fault for which the request is refused. */
 export type Access = (request: HttpRequest) => { readonly caller: Caller } | { readonly refusal: HttpAnswer };
 
@@ -17,7 +20,9 @@ export type Access = (request: HttpRequest) => { readonly caller: Caller } | { r
 const openPaths: readonly string[] = ['/', '/healthz', '/readyz'];
 
 function isOpenPath(path: string): boolean {
-  return openPaths.includes(path) || path.startsWith(`${assetsPath}/`);
+  return (
+    openPaths.includes(path) || [assetsPath, rolloutPagesPath].some((open) => path.startsWith(`${open}/`))
+  );
 }
 
 /**

@@ -36,3 +36,6 @@ export function faultAnswer(
   const body: AdminErrorBody = { code: kind, message };
   return { status: adminFaultStatuses[kind], headers, body };
 }
+
+/** For a path that leads nowhere. */
+export const noResourceText = 'no resource has this path';

@@ -3,8 +3,8 @@ import { AdminErrorBody, adminApi, adminApiPath } from '../../contract/admin/api
 import { defineOperation } from '../../contract/operation.ts';
 import { makeOpenApiDocument } from '../../http/openapi.ts';
 import { type HttpRequest, type MountedOperation, mountOperations } from '../../http/operation-handlers.ts';
-import { assetsPath } from '../access/access.ts';
-import { AdminFault, adminFaultStatuses } from '../access/admin-fault.ts';
+import { assetsPath, rolloutPagesPath } from '../access/access.ts';
+import { AdminFault, adminFaultStatuses, noResourceText } from '../access/admin-fault.ts';
 import type { LiveStream } from './live-stream.ts';
 import { loadPage, pagePolicy } from './page-document.ts';
 import { type Readiness, type ReadinessCheck, readReadiness } from './readiness.ts';
@@ -35,6 +35,14 @@ const daemonPages = [
   read('getOpenApi', `${adminApiPath}/openapi.json`, 'DESIGN §5, HTTP'),
   read('getStream', `${adminApiPath}/stream`, 'DESIGN §5, HTTP: the state, and each change of it'),
   read('getPage', '/', 'DESIGN §5, HTTP: shows it live'),
+  defineOperation({
+    name: 'getRolloutPage',
+    route: `GET ${rolloutPagesPath}/{id}`,
+    params: z.object({ id: z.string() }),
+    answer: { status: 200, body: z.unknown() },
+    idempotent: true,
+    source: 'DESIGN §5, HTTP: the address of a rollout without its #',
+  }),
   defineOperation({
     name: 'getAsset',
     route: `GET ${assetsPath}/{name}`,
@@ -92,6 +100,12 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
         };
         if (headers['if-none-match'] === page.etag) return { status: 304, headers: cached, body: undefined };
         return { headers: { ...cached, 'content-type': 'text/html; charset=utf-8' }, body: page.html };
+      },
+      getRolloutPage: async ({ params: { id } }, { headers }) => {
+        if (headers.accept?.includes('text/html') !== true) throw new AdminFault('notFound', noResourceText);
+        // Relative, because a proxy may serve the page below a path.
+        const location = `../#${rolloutPagesPath}/${encodeURIComponent(id)}`;
+        return { status: 302, headers: { location }, body: undefined };
       },
       getAsset: async ({ params: { name } }) => {
         const asset = page.assets.get(name);

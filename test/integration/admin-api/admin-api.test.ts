@@ -437,6 +437,16 @@ describe('startAdminApi', () => {
         expect(await ask(`${url}/assets/${path}`)).not.toMatchObject({ status: 200 });
     });
 
+    it('is where a browser goes that asks for a rollout without the #, also without a token', async () => {
+      const { url } = await start({ token });
+      const asked = (path: string, accept: string) => ask(`${url}${path}`, { headers: { accept } });
+      const { status, headers } = await asked(`/rollouts/${running}`, 'text/html,*/*');
+      expect([status, headers.location]).toEqual([302, `../#/rollouts/${running}`]);
+      const odd = await asked('/rollouts/%2F%2Fevil.example%22', 'text/html');
+      expect(odd.headers.location).toBe('../#/rollouts/%2F%2Fevil.example%22');
+      expectError(await asked(`/rollouts/${running}`, 'application/json'), 404, 'notFound', 'no resource');
+    });
+
     it('is sent again only when it has changed', async () => {
       const { url } = await start();
       const { headers } = await ask(`${url}/`);
