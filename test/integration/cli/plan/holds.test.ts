@@ -21,7 +21,8 @@ async function aHeldFleet(test: RunningTest) {
   const service = await startReferenceService({
     credentials: [nightCredentials],
     speed: 1,
-    scenario: parseScenario({ fleet: { size: 60 } }),
+    // The calls follow each other faster than a person's.
+    scenario: parseScenario({ fleet: { size: 60 }, limits: { requestsPerSecond: 100 } }),
   });
   test.onTestFinished(service.close);
   const daemon = await startFakeAdminApi(makeFakeOperations({ rollouts: [], held: windowsHeld }));
@@ -51,7 +52,11 @@ const oneLine = (text: string) => text.replace(/\s+/g, ' ');
 describe('the holds of operators', () => {
   it('count in a plan, which says where no daemon answers that it does not know them', async (test) => {
     const { desk, withoutDaemon } = await aHeldFleet(test);
-    const planOf = async () => JSON.parse((await desk.call('plan', '--json')).out) as PlanAnswer;
+    const planOf = async () => {
+      const { code, out, all } = await desk.call('plan', '--json');
+      expect(code, all).toBe(0);
+      return JSON.parse(out) as PlanAnswer;
+    };
     expect((await desk.call('plan')).out).not.toContain('holds:');
     const withHolds = await planOf();
     withoutDaemon();
