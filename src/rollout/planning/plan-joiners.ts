@@ -126,22 +126,20 @@ function* makeMustWait(
  * them, so they wait for the next rollout, unless one of them has a seat in an earlier wave (P3). Held strata start nothing.
  */
 function makeIsUntried(
-  { policy, waves, strata: { held } }: Rollout,
-  { strata }: PlanGroups,
+  rollout: Rollout,
+  groups: PlanGroups,
   {
     joiners,
     waveOf,
   }: { readonly joiners: readonly FleetCollector[]; readonly waveOf: ReadonlyMap<number, number> },
 ): (collector: FleetCollector) => boolean {
-  const last = waves.length - 1;
+  const last = rollout.waves.length - 1;
   if (last === 0) return () => false;
-  const known = [...strata.filter(({ sizes }) => sizes.some((size) => size > 0)), ...held];
-  const labelOf = (collector: FleetCollector) => stratumLabel(collector, policy.spreadBy);
-  const seated = joiners.filter(({ id }) => waveOf.get(id) !== last);
-  const tried = new Set([...known.map(({ label }) => label), ...seated.map(labelOf)]);
-  const groups = known.flatMap(({ attributes }) => (attributes === undefined ? [] : [attributes]));
-  return (collector) =>
-    !tried.has(labelOf(collector)) && !groups.some((attributes) => hasAttributes(collector, attributes));
+  const planned = groups.strata.filter(({ sizes }) => sizes.some((size) => size > 0));
+  const stratumOf = makeStratumOf(rollout, groups);
+  const seated = joiners.filter(({ id }) => waveOf.get(id) !== last).map(stratumOf);
+  const tried = new Set([...planned, ...rollout.strata.held, ...seated].map(({ label }) => label));
+  return (collector) => !tried.has(stratumOf(collector).label);
 }
 
 /** Whether this collector alone would wait for the next rollout, because its stratum is untried. */
@@ -154,22 +152,30 @@ function countPlanned({ waves }: Rollout): number {
   return waves.reduce((sum, { size, joined }) => sum + size + joined, 0);
 }
 
+/** Makes the function that returns the stratum of a joiner: a group that it belongs to, else that of `spreadBy`. */
+function makeStratumOf({ policy, strata }: Rollout, groups: PlanGroups) {
+  // Held groups come first: a collector that matches a held and a released group is held.
+  const ofGroups = [...strata.held, ...groups.strata].flatMap(({ label, attributes }) =>
+    attributes === undefined ? [] : [{ label, attributes }],
+  );
+  return (collector: FleetCollector): Pick<Stratum, 'label' | 'attributes'> =>
+    ofGroups.find(({ attributes }) => hasAttributes(collector, attributes)) ?? {
+      label: stratumLabel(collector, policy.spreadBy),
+    };
+}
+
 /** Finds or adds the groups of joiners. */
 function extendGroups(rollout: Rollout, groups: PlanGroups) {
   const { policy, waves } = rollout;
   const strata = groups.strata.map(({ sizes, ...rest }) => ({ ...rest, sizes: [...sizes] }));
-  // Held groups come first: a collector that matches a held and a released group is held.
-  const ofGroups = [...rollout.strata.held, ...groups.strata].flatMap(({ label, attributes }) =>
-    attributes === undefined ? [] : [{ label, attributes }],
-  );
+  const namedStratumOf = makeStratumOf(rollout, groups);
   const domains = [...groups.domains];
   const laneIndex = makeLaneIndex(rollout.plan.knowsZones, groups.lanes);
   const stratumOf = new Map(strata.map(({ label }, index) => [label, index]));
   const domainOf = new Map(domains.map(({ label }, index) => [label, index]));
   const extended: PlanGroups = { strata, domains, lanes: laneIndex.lanes };
   const add = (collector: FleetCollector, wave: number): Omit<PlannedMember, 'order'> => {
-    const group = ofGroups.find(({ attributes }) => hasAttributes(collector, attributes));
-    const named = group ?? { label: stratumLabel(collector, policy.spreadBy) };
+    const named = namedStratumOf(collector);
     const stratum = indexIn<Stratum>(stratumOf, strata, { ...named, sizes: waves.map(() => 0) });
     const sizes = strata[stratum]?.sizes;
     if (sizes !== undefined) sizes[wave] = (sizes[wave] ?? 0) + 1;

@@ -86,6 +86,20 @@ describe('late joiners', () => {
     expect(untried?.upgrades.length ?? 0).toBe(wave === 0 ? 2 : 0);
   });
 
+  it('wait for the next rollout also where all planned collectors of their stratum are in a released group (P3)', () => {
+    const attributes = [{ key: 'category', value: 'db' }];
+    const strata = [
+      { label: 'Linux', sizes: [0, 0, 0] },
+      { label: 'category=db', attributes, sizes: [1, 3, 6] },
+    ];
+    const grown = grownBy(fleet, [{ category: 'db' }, { category: 'web' }]);
+    const rollout = withWaves('passed', 'passed', 'open');
+    const result = runAtOnce(
+      planJoiners(rollout, { ...frozen.groups, strata }, policy, grown, idsOf(frozen)),
+    );
+    expect(result?.upgrades.map(({ identity }) => identity.collectorId)).toEqual([11]);
+  });
+
   it('take a free seat first when no wave so far has a member of their stratum', () => {
     const sized = (size: WaveRule['size']) => aWaveRule({ size });
     const sparse = aPolicy({
