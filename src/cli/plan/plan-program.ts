@@ -8,7 +8,7 @@ export function addPlanProgram(program: Command, run: CommandRunner): void {
     .command('plan')
     .argument('[policy]', 'only this one')
     .description(
-      'what a rollout would do now: the waves, each collector left out with its reason, time and requests; asks the daemon what is held, and shows where no daemon answers; writes nothing',
+      'what a rollout would do now: the waves, each collector left out with its reason, time and requests; asks the daemon for holds; writes nothing',
     )
     .option('--members', 'name every collector', false)
     .option(...urlOption)

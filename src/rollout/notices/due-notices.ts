@@ -108,10 +108,10 @@ function endingOf({ state, reason }: RolloutStatus) {
   return endsEarly ? ({ ending: { state, reason } } as const) : {};
 }
 
-/** Colleagues see in the chat who took care of a hold. */
+/** Colleagues see in the chat who took care of a hold. The end of another incident leaves the reason of the rollout as it was. */
 function continuesOf({ details }: OpenIncident, { state, reason }: RolloutStatus) {
-  const continues = details.event === 'held' && (state === 'running' || state === 'paused');
-  return continues && reason !== '' ? { continues: reason } : {};
+  const isResumed = details.event === 'held' && details.headline === 'held' && state === 'running';
+  return isResumed && reason !== '' ? { continues: reason } : {};
 }
 
 /** The part that closes an incident. */

@@ -17,7 +17,7 @@ export async function findFreePort(): Promise<number> {
   for (let tried = 0; tried < count; tried += 1) {
     const port = first + (next % count);
     next += 1;
-    if ((await isFree(port)) && (await isClaimed(port))) return port;
+    if ((await isFree(port)) && (await claim(port))) return port;
   }
   throw new Error(`no port from ${first} to ${first + count - 1} is free`);
 }
@@ -33,11 +33,12 @@ async function isFree(port: number): Promise<boolean> {
 /**
  * Keeps the port for this process, also while its server is down: a test that kills a Redis and starts it again would meet
  * the Redis of another test there. UDP has ports of its own, and the system frees this one with the process.
+ * @returns false if another process has it
  */
-function isClaimed(port: number): Promise<boolean> {
-  const claim = createSocket('udp4').unref();
-  claim.bind({ port, address: '127.0.0.1', exclusive: true });
-  return isBound(claim);
+function claim(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').unref();
+  socket.bind({ port, address: '127.0.0.1', exclusive: true });
+  return isBound(socket);
 }
 
 async function isBound(socket: EventEmitter): Promise<boolean> {

@@ -78,6 +78,16 @@ describe('the end of a hold', () => {
     });
   });
 
+  it('of a policy that was missing does not name who started the rollout', () => {
+    const missing = { kind: 'policyMissing', needsPerson: true } as const;
+    const at = { now: startedAt, since: startedAt, gracePeriodMs };
+    const reason = 'by ann: tonight';
+    const { announced } = dueOfRollout(undefined, { ...aRolloutStatus({ reason }), headline: missing }, at);
+    const { notices } = dueOfRollout(announced, aRolloutStatus({ reason }), at);
+    const [over] = notices.filter(({ phase }) => phase === 'over').map(noticeText);
+    expect(over?.cause).toMatch(/^About "held" of /);
+  });
+
   it('by another hold has the reason of that hold in its own message alone', () => {
     const [number, reason] = [8, 'wave rest: 11 failures, 10 allowed'];
     const next = { state: 'held', headline: held.headline, hold: number, reason } as const;
