@@ -96,8 +96,7 @@ export type LaneBlocker =
   | { readonly kind: 'stratumHeld'; readonly label: string; readonly reason: StratumReason }
   /**
    * `timeZone`: a collector's own; empty: the policy's. `nextFreeze`: the reason of the freeze in which the next window
-   * begins.
-   * `notBefore`: of the open wave.
+   * begins. `notBefore`: of the open wave.
    */
   | { readonly kind: 'window'; readonly timeZone: string; readonly nextFreeze?: string }
   | { readonly kind: 'notBefore'; readonly timeZone: string }

@@ -55,7 +55,7 @@ export const unplannedText = makeText<UnplannedReason>({
     `stays on this build: the rollback of ${rollout} left it; \`upwave status ${rollout}\` shows why`,
   eligible: ({ untriedIn }) =>
     untriedIn === null
-      ? 'eligible: the next scan plans it, if the service offers it the upgrade'
+      ? 'eligible, if the service offers it the upgrade: waits for the next scan'
       : `eligible: the plan of ${untriedIn} lacks its stratum, so the next rollout tries it first`,
   gone: () => 'the service no longer has it',
   notInShare: () => `${leftOutText.notInShare} (select.share)`,

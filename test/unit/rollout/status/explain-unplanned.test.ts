@@ -119,7 +119,8 @@ describe('why a policy does not plan a collector', () => {
   });
 
   it('shows when the next scan plans it, or that the running rollout has no canary for its stratum', () => {
-    expect(explain({})).toMatchObject({ kind: 'eligible', until: 7_000 });
+    const reason = 'eligible, if the service offers it the upgrade: waits for the next scan';
+    expect(explain({})).toMatchObject({ kind: 'eligible', reason, until: 7_000 });
     expect(explain({ untriedIn: 'production-2' })).toMatchObject({
       reason: 'eligible: the plan of production-2 lacks its stratum, so the next rollout tries it first',
       until: null,
