@@ -1,7 +1,7 @@
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { Outage } from '../../contract/admin/rollout-status.ts';
 import type { WindowStatus } from '../../contract/admin/status-parts.ts';
-import { showInstant, showInstantIn } from '../shell/show-instant.ts';
+import { showInstantIn, showZoned } from '../shell/show-instant.ts';
 
 /** When upgrades may start, in words: `open until 05:00 Europe/Berlin (1h12m)`. */
 export function windowText(window: WindowStatus, now: EpochMs): string {
@@ -21,10 +21,10 @@ function openText({ isOpen, until, reason, timeZone }: WindowStatus, now: EpochM
 /** Why no requests are being sent, since when, and until when. */
 export function outageText(outage: Outage, now: EpochMs): string {
   const { kind, reason, detail, since, until } = outage;
-  const began = since === null ? '' : ` since ${showInstant(since, now)}`;
+  const began = since === null ? '' : ` since ${showZoned(since, now)}`;
   const what = detail === null ? '' : ` (${detail.replace(/\.$/, '')})`;
   const why = `${reason}${began}${what}`;
   if (until === null) return `${why}; one request is testing the service`;
-  const at = showInstant(until, now);
+  const at = showZoned(until, now);
   return kind === 'serviceDown' ? `${why}; next try ${at}` : `${why}, until ${at}`;
 }

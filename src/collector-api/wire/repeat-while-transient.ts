@@ -28,8 +28,13 @@ export async function repeatWhileTransient<T>(
   }
 }
 
-function isTransient({ kind }: ServiceFailure): boolean {
-  return kind === 'unavailable' || kind === 'throttled' || kind === 'signInThrottled';
+function isTransient(failure: ServiceFailure): boolean {
+  return failure.kind === 'unavailable' || isThrottled(failure);
+}
+
+/** True for a 429. The budget is paused, and the next attempt waits for it. */
+export function isThrottled({ kind }: ServiceFailure): boolean {
+  return kind === 'throttled' || kind === 'signInThrottled';
 }
 
 /** True for a transient error after which the service has certainly not acted. Then even a create may be sent again. */

@@ -1,12 +1,16 @@
 import type { RetryWindow } from '../../base/retry-window.ts';
 import { type Sleep, sleepForReal } from '../../base/waiting.ts';
 import { describeFailure, type ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
+import { isThrottled } from './repeat-while-transient.ts';
 import { failedAnswer } from './service-call.ts';
 import type { ServiceClient } from './service-client.ts';
 
+// The budget is paused before each of them, for up to a minute, and the command shows why it waits.
+const throttledInRowMax = 5;
+
 /**
- * Wraps a client for a person who waits: unanswered reads are retried while the window lasts. Writes, refusals and a
- * wrong key are not. After the window, further reads fail at once.
+ * Wraps a client for a person who waits: unanswered reads are retried while the window lasts, and those that the service
+ * throttles a few times. Writes, refusals and a wrong key are not. After the window, further reads fail at once.
  * @returns the client, and a sleep for code on top of it, which does not wait once nothing is retried
  */
 export function withRetriedReads(
@@ -24,6 +28,7 @@ export function withRetriedReads(
 
 function retryReads(client: ServiceClient, window: RetryWindow, sleep: Sleep): ServiceClient {
   let lastFailure: ServiceFailure | undefined;
+  let throttledInRow = 0;
   return {
     ...client,
     async call(operation, input, call) {
@@ -33,6 +38,8 @@ function retryReads(client: ServiceClient, window: RetryWindow, sleep: Sleep): S
       for (;;) {
         const answer = await client.call(operation, input, call);
         if (operation.method !== 'GET') return answer;
+        throttledInRow = !answer.ok && isThrottled(answer.failure) ? throttledInRow + 1 : 0;
+        if (throttledInRow > 0 && throttledInRow < throttledInRowMax) continue;
         if (answer.ok || answer.failure.kind !== 'unavailable') {
           window.succeeded();
           return answer;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderStatus } from '../../../../src/cli/rollouts/render-status.ts';
-import { showComing, showInstant, showMinute, showZoned } from '../../../../src/cli/shell/show-instant.ts';
+import { showComing, showMinute, showZoned } from '../../../../src/cli/shell/show-instant.ts';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../../../src/contract/admin/status-parts.ts';
 import { anApiBudgetStatus, anOutage, startedAt } from '../../../support/builders.ts';
@@ -19,7 +19,7 @@ const shown = (changes: Partial<RolloutStatus>) => linesOf(aRolloutStatus(change
 /** The lines with this label, without it. */
 const under = (label: string, lines: readonly string[]) =>
   lines.filter((line) => line.startsWith(`${label} `)).map((line) => line.slice(label.length).trim());
-const atOf = (instant: number) => showInstant(instant, startedAt);
+const atOf = (instant: number) => showZoned(instant, startedAt);
 const minuteOf = (instant: number) => showMinute(instant, startedAt);
 
 const held = { state: 'held', hold: 17, verbs: ['abort', 'resume'] } as const;

@@ -89,6 +89,17 @@ describe('a read for a person who waits', () => {
     expect(now()).toBe(first);
   });
 
+  it('is sent again after a 429, without a wait of its own, and five times in a row at most', async () => {
+    const throttled: ServiceFailure = { kind: 'throttled', detail: '429' };
+    const once = aClient([throttled]);
+    expect(await once.read()).toMatchObject({ ok: true });
+    expect(once.sentAt).toEqual([0, 0]);
+    const always = aClient(Array.from({ length: 99 }, () => throttled));
+    expect(await always.read()).toEqual({ ok: false, failure: throttled });
+    expect(always.sentAt.length).toBe(5);
+    expect(always.reports).toEqual([]);
+  });
+
   it.each<ServiceFailure>([
     { kind: 'misconfigured', detail: '401' },
     { kind: 'refused', code: 'x', detail: '400' },
