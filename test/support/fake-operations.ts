@@ -26,6 +26,7 @@ import type { RolloutEvent } from '../../src/rollout/model/events.ts';
 import { noGroups, type PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { RolloutState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/model/upgrade.ts';
+import { makeStratumPlace } from '../../src/rollout/planning/former-stratum.ts';
 import { summarizeBuilds } from '../../src/rollout/report/build-history.ts';
 import type { BuildRecord } from '../../src/rollout/report/build-record.ts';
 import { isCounted, makeUpgradeMatcher } from '../../src/rollout/status/find-upgrades.ts';
@@ -272,7 +273,7 @@ export function makeFakeOperations(data: {
         const end = Number(after) + limit;
         return {
           upgrades: all.slice(Number(after), end),
-          strata: data.groups?.strata ?? [],
+          placeOf: makeStratumPlace(data.groups ?? noGroups, [], undefined),
           total: isCounted(filter) ? all.length : null,
           next: end < all.length ? String(end) : null,
         };

@@ -44,12 +44,12 @@ export function makeRolloutHandlers(ask: AskOperations) {
     listRolloutCollectors: async ({ params, query }) => {
       const status = await statusOf(params.id);
       const search = searchOf(query, status);
-      const { upgrades, strata, total, next } = found(
+      const { upgrades, placeOf, total, next } = found(
         params.id,
         await ask.read((operations) => operations.searchUpgrades(params.id, search)),
       );
       const withResults = query.results !== undefined;
-      const collectors = upgrades.map((each) => encodeUpgrade(each, status, strata, withResults));
+      const collectors = upgrades.map((each) => encodeUpgrade(each, status, placeOf, withResults));
       return { body: { collectors, total, next } };
     },
     getRolloutCourse: async ({ params }) => ({

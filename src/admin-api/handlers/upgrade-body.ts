@@ -1,4 +1,5 @@
 import type { RolloutStatus, UpgradeBody } from '../../contract/admin/rollout-status.ts';
+import type { FoundUpgrades } from '../../orchestrator/operations/search-upgrades.ts';
 import { upgradeReasonText } from '../../rollout/messages/upgrade-reasons.ts';
 import { dueAtOf, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { attemptResultsOf } from '../../rollout/status/attempt-status.ts';
@@ -7,7 +8,7 @@ import { attemptResultsOf } from '../../rollout/status/attempt-status.ts';
 export function encodeUpgrade(
   upgrade: Upgrade,
   status: Pick<RolloutStatus, 'waves'>,
-  strata: ReadonlyArray<{ readonly label: string }>,
+  placeOf: FoundUpgrades['placeOf'],
   withResults = false,
 ): UpgradeBody {
   const reason = reasonOf(upgrade);
@@ -15,7 +16,7 @@ export function encodeUpgrade(
     collectorId: upgrade.identity.collectorId,
     collectorName: upgrade.identity.collectorName,
     wave: status.waves[upgrade.identity.wave]?.name ?? String(upgrade.identity.wave),
-    stratum: strata[upgrade.identity.stratum]?.label ?? '',
+    ...placeOf(upgrade.identity),
     order: upgrade.identity.order,
     state: upgrade.progress.state,
     reason: reason === undefined ? null : upgradeReasonText(reason),

@@ -3,7 +3,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { consequenceText } from '../../rollout/messages/consequences.ts';
+import { chosenRetriesText, consequenceText } from '../../rollout/messages/consequences.ts';
 import { planFacts, planWarnings } from '../../rollout/messages/plans.ts';
 import { counted, stateText } from '../../rollout/messages/sentences.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
@@ -60,12 +60,18 @@ export async function confirmRetryOf(
   if (asked === undefined || !('failed' in asked))
     throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, 'retry'));
   const { collectors } = await readUpgrades(client, status.id, { state: [...failedStates] });
-  const count = collectors.filter(makeShownFilter(failureClass)).length;
+  const chosen = collectors.filter(makeShownFilter(failureClass));
+  const count = chosen.length;
   if (count === 0) return asked;
+  const when = chosenRetriesText(
+    status,
+    chosen.map(({ group, stratum }) => group ?? stratum),
+  );
   const which = `${showCount(count)} of the ${counted(asked.failed, 'failure')} of ${status.id}`;
   const question = `${which} ${singularOrPlural(count, 'matches', 'match')} "${failureClass}". Retry ${singularOrPlural(count, 'it', 'them')}?`;
   const command = `${commandFor(status, 'retry')} --class ${quoteArgument(failureClass)}`;
-  await showAndAsk(toPrintable(question), command, consent);
+  const lines = [when, question].filter((line) => line !== '').map((line) => toPrintable(line));
+  await showAndAsk(lines.join('\n'), command, consent);
   return asked;
 }
 

@@ -43,7 +43,7 @@ export function askOperations(
       const { state, match } = searchFor(status, words);
       const search = { limit: listedMax, ...(state && { states: state }), ...(match && { match }) };
       const found = await operations.searchUpgrades(status.id, search);
-      return found?.upgrades.map((upgrade) => encodeUpgrade(upgrade, status, found.strata)) ?? [];
+      return found?.upgrades.map((upgrade) => encodeUpgrade(upgrade, status, found.placeOf)) ?? [];
     },
     events: async ({ id }) => (await operations.readEvents(id, eventsMax)) ?? [],
     explain: async (collectorId) => {

@@ -264,7 +264,11 @@ export const UpgradeBody = namedObject('Upgrade', "One collector's passage throu
   collectorId: z.number(),
   collectorName: z.string(),
   wave: z.string(),
-  stratum: z.string().describe('The label of its stratum.'),
+  stratum: z.string().describe('The label of its stratum by `spreadBy`; empty: unknown.'),
+  group: z
+    .string()
+    .nullable()
+    .describe('The group of attributes with which the rollout held it: `osName=Windows*`; null: none.'),
   order: Count.describe('Its position among all planned collectors.'),
   state: UpgradeStateName,
   reason: z.string().nullable(),

@@ -154,7 +154,23 @@ export function retriedText(before: RolloutStatus, after: RolloutStatus): string
   const held = failedInHeld(before) - failedInHeld(after);
   return held <= 0
     ? ''
-    : `To be upgraded again: ${restartText(before, Math.max(0, all - held), after, held)}.`;
+    : restartedText(restartText(before, Math.max(0, all - held), after, held));
+}
+
+/**
+ * When these failed collectors would start. Empty if all can start.
+ * @param labelsOf for each of them the label of its held group, else of its stratum
+ */
+export function chosenRetriesText(status: RolloutStatus, labelsOf: readonly string[]): string {
+  const labels = status.strata.held.map(({ label }) => label).filter((label) => labelsOf.includes(label));
+  const held = labelsOf.filter((label) => labels.includes(label)).length;
+  return held === 0
+    ? ''
+    : restartedText(restartText(status, labelsOf.length - held, status, held, labels));
+}
+
+function restartedText(when: string): string {
+  return `To be upgraded again: ${when}.`;
 }
 
 /**
@@ -162,17 +178,21 @@ export function retriedText(before: RolloutStatus, after: RolloutStatus): string
  * @param status before the retry
  * @param free how many of the failed collectors are of no held stratum
  * @param after the rollout that starts them
+ * @param held how many are of the held strata with these labels
  */
 function restartText(
   status: RolloutStatus,
   free: number,
   { state }: Pick<RolloutStatus, 'state'>,
   held: number = failedInHeld(status),
+  labels: readonly string[] = status.strata.held
+    .filter(({ failed = 0 }) => failed > 0)
+    .map(({ label }) => label),
 ): string {
-  const [one, ...others] = status.strata.held.filter(({ failed = 0 }) => failed > 0);
+  const [one, ...others] = labels;
   const released =
     one !== undefined && others.length === 0
-      ? `${heldName(one.label)} is released`
+      ? `${heldName(one)} is released`
       : `${others.length + 1} held strata are released`;
   const start = state === 'held' || state === 'paused' ? 'after a resume' : 'now';
   return [...(free > 0 ? [`${showCount(free)} ${start}`] : []), `${showCount(held)} when ${released}`].join(

@@ -33,3 +33,27 @@ export function makeFormerStratum(
     return values.map((value) => value || '(none)').join(valueSeparator);
   };
 }
+
+/** Where a collector is in the plan. */
+export interface StratumPlace {
+  /** The label of its stratum by `spreadBy`; empty: unknown. */
+  readonly stratum: string;
+  /** The label of the group with which the rollout held it; null: none. */
+  readonly group: string | null;
+}
+
+/** Makes the rule that names stratum and group of a collector. @param table as for `makeFormerStratum` */
+export function makeStratumPlace(
+  groups: Pick<PlanGroups, 'strata'>,
+  spreadBy: readonly CollectorKey[],
+  table: AttributeTable | undefined,
+): (collector: Planned) => StratumPlace {
+  const formerStratum = makeFormerStratum(groups, spreadBy, table);
+  return (collector) => {
+    const stratum = groups.strata[collector.stratum];
+    return {
+      stratum: formerStratum(collector) ?? '',
+      group: stratum?.attributes === undefined ? null : stratum.label,
+    };
+  };
+}

@@ -14,6 +14,7 @@ import { makeVirtualBudget } from '../../../src/rehearsal/world/virtual-budget.t
 import { fleetAsOf } from '../../../src/rehearsal/world/virtual-service.ts';
 import { drawFates, type WhatIf } from '../../../src/rehearsal/world/what-if.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
+import { makeStratumPlace } from '../../../src/rollout/planning/former-stratum.ts';
 import { aWhatIf } from '../../support/builders/rehearsal-builders.ts';
 import { aFleet, aPolicy, aWaveRule, startedAt, targetBuild } from '../../support/builders.ts';
 
@@ -45,9 +46,9 @@ async function aPast(changes: Partial<WhatIf>, policy: Policy = careless) {
     sharedAttributes: makeSharedAttributes(),
   });
   const upgrades = await store.listUpgrades(rollout.id, { offset: 0, limit: 1_000 });
-  const strata = (await store.loadView(rollout.id, { now: startedAt, overdueBefore: 0, pageSize: 1 }))?.groups
-    .strata;
-  const members = upgrades.map((each) => encodeUpgrade(each, { waves: [] }, strata ?? [], true));
+  const view = await store.loadView(rollout.id, { now: startedAt, overdueBefore: 0, pageSize: 1 });
+  const placeOf = makeStratumPlace(view?.groups ?? { strata: [] }, rollout.policy.spreadBy, undefined);
+  const members = upgrades.map((each) => encodeUpgrade(each, { waves: [] }, placeOf, true));
   const taskEnds = new Map(
     upgrades.flatMap(({ identity: { collectorId }, tally }) =>
       (tally.tasks ?? []).map(({ taskId }, index) => {

@@ -28,7 +28,12 @@ export const columns: readonly Column[] = [
   {
     ...{ name: 'stratum', label: 'Stratum', width: 'minmax(6rem, 1.5fr)' },
     sortedBy: ({ stratum }) => stratum,
-    show: ({ stratum }) => <StratumLabel label={stratum} />,
+    show: ({ stratum, group }) => (
+      <>
+        <StratumLabel label={stratum} />
+        {group === null ? null : <div class="quiet">group {group}</div>}
+      </>
+    ),
   },
   { name: 'reason', label: 'Reason', width: 'minmax(7rem, 2fr)', sortedBy: ({ reason }) => reason },
   {

@@ -25,6 +25,7 @@ const collector = (collectorName: string, collectorId: number) => ({
   collectorName,
   wave: 'canary',
   stratum: 'Linux',
+  group: null,
   order: 0,
   state: 'failed' as const,
   reason: 'no space\u001b[2J',

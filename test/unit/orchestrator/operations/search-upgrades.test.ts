@@ -3,9 +3,11 @@ import {
   searchUpgrades,
   type UpgradeSearch,
 } from '../../../../src/orchestrator/operations/search-upgrades.ts';
+import { makeSharedAttributes } from '../../../../src/orchestrator/records/shared-attributes.ts';
 import type { Upgrade, UpgradeProgress } from '../../../../src/rollout/model/upgrade.ts';
 import {
   anUpgrade,
+  aPolicy,
   aRollout,
   aWave,
   someGroups,
@@ -62,6 +64,26 @@ describe('the search by attributes', () => {
     expect(await search({ limit: 9, states: ['failed'], match: 'db-x' })).toEqual({ ids: [3], next: null });
     expect(await search({ limit: 9 }, false)).toEqual({ ids: [], next: null });
   });
+});
+
+it('names the stratum and the group of a collector that was moved to a held group', async () => {
+  const attributes = [{ key: 'osName', value: 'Windows' }];
+  const moved = someGroups({
+    strata: [
+      { label: 'Linux / amd64', sizes: [1, 1] },
+      { label: 'osName=Windows', sizes: [0, 0], attributes },
+    ],
+  });
+  const spread = aRollout({ policy: aPolicy({ spreadBy: ['osName'] }) });
+  const { parts, store } = await aHouse({ rollout: spread, upgrades: upgrades.slice(0, 2), groups: moved });
+  const table = { ids: [1, 2], columns: [{ key: 'osName', values: ['Windows'], cells: [-1, 0] }] };
+  const sharedAttributes = makeSharedAttributes();
+  const known = { ...parts, sharedAttributes, store: { ...store, loadAttributes: async () => table } };
+  const page = await searchUpgrades(known, spread.id, { limit: 9 });
+  expect(page?.upgrades.map(({ identity }) => page.placeOf(identity))).toEqual([
+    { stratum: 'Linux / amd64', group: null },
+    { stratum: 'Windows', group: 'osName=Windows' },
+  ]);
 });
 
 describe('the search for upgrades', () => {

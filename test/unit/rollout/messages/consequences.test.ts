@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import {
+  chosenRetriesText,
   consequenceText,
   retriedText,
   staysHeldText,
@@ -87,6 +88,15 @@ describe('a retry of collectors of which some are held', () => {
     expect(retriedText(shownBefore(0, { strata: two }), shownAfter(0))).toContain(
       '15 when 2 held strata are released.',
     );
+  });
+
+  it('says of chosen failures which of them start, and when', () => {
+    const group = 'osName=Windows*';
+    const status = shownBefore(15);
+    expect(chosenRetriesText(status, ['Linux', group, group])).toBe(
+      'To be upgraded again: 1 now; 2 when group osName=Windows* is released.',
+    );
+    expect(chosenRetriesText(status, ['Linux', 'Linux'])).toBe('');
   });
 });
 
