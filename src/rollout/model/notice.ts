@@ -99,7 +99,7 @@ export type Notice = {
       readonly phase: 'over';
       readonly details: IncidentDetails;
       readonly raisedAt?: EpochMs;
-      /** How the rollout ends, where that ended the incident; absent where it continues. */
+      /** The state of the rollout, where that ended the incident without solving it; absent where it continues. */
       readonly ending?: { readonly state: RolloutState; readonly reason: string };
       /** Why a held rollout continues, with who resumed it; absent in a record of an older version. */
       readonly continues?: string;

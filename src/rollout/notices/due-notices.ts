@@ -88,7 +88,7 @@ export function dueOfRollout(
   for (const name of passed.filter((each) => !before.passed.includes(each)))
     notices.push(once(`passed/${name}`, { event: 'wavePassed', wave: name, next: waveAfter(status, name) }));
   for (const over of without(before.open, open))
-    notices.push({ ...facts, ...overNotice(over), ...endingOf(status), ...continuesOf(over, status) });
+    notices.push({ ...facts, ...overNotice(over), ...endingOf(over, status), ...continuesOf(over, status) });
   for (const raised of without(open, before.open)) notices.push(raise(raised));
   if (endedAt !== null && before.endedAt !== endedAt) {
     const { state, reason } = status;
@@ -102,9 +102,13 @@ export function dueOfRollout(
   };
 }
 
-/** What ends an incident without solving it: an abort, or a rollback. */
-function endingOf({ state, reason }: RolloutStatus) {
-  const endsEarly = state === 'rollingBack' || state === 'rolledBack' || state === 'aborted';
+/** What ends an incident without solving it: an abort, a rollback, or a pause where it was held. */
+function endingOf({ details }: OpenIncident, { state, reason }: RolloutStatus) {
+  const endsEarly =
+    state === 'rollingBack' ||
+    state === 'rolledBack' ||
+    state === 'aborted' ||
+    (state === 'paused' && details.event === 'held');
   return endsEarly ? ({ ending: { state, reason } } as const) : {};
 }
 

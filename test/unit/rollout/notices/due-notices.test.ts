@@ -61,7 +61,8 @@ describe('the end of a hold', () => {
   it.each([
     ['rollingBack', 'rolling back'],
     ['aborted', 'aborted'],
-  ] as const)('by a person who ends the rollout is no good news: %s', (state, words) => {
+    ['paused', 'paused'],
+  ] as const)('by a person who does not resume it is no good news: %s', (state, words) => {
     const endedAt = state === 'aborted' ? startedAt : null;
     expect(overOf({ state, reason: 'by alice: bad build', endedAt })).toMatchObject({
       tone: 'late',
