@@ -25,6 +25,8 @@ export interface ScreenActions {
   explain(collectorId: number): Promise<readonly string[]>;
   /** When it returns, the verb is in force. */
   apply(wish: Extract<Wish, { kind: 'verb' }>): Promise<void>;
+  /** When it returns, no upgrade of the group starts any more. */
+  hold(wish: Extract<Wish, { kind: 'hold' }>): Promise<void>;
 }
 
 /** A live screen of rollouts. */
@@ -164,6 +166,9 @@ async function fulfilWish(
     case 'verb':
       await actions.apply(wish);
       return { message: `done: ${commandName(wish.asked.verb)} ${wish.status.id}` };
+    case 'hold':
+      await actions.hold(wish);
+      return { message: `done: hold ${wish.group}` };
     case 'quit':
       interrupt();
       return {};

@@ -1,6 +1,7 @@
 import { encodeUpgrade } from '../../admin-api/handlers/upgrade-body.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { Operations } from '../../orchestrator/operations/operations.ts';
+import { unknownSubjectText } from '../../rollout/messages/hold-command-notes.ts';
 import { endStates, failedStates, type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import { renderExplanation } from '../rollouts/explain-command.ts';
@@ -31,12 +32,16 @@ export function askDaemon(target: DaemonTarget): ScreenActions {
       withDaemon(target, async (client) => {
         await client.apply({ rolloutId: status.id, by: operatorName(), reason, ...asked });
       }),
+    hold: ({ group, reason }) =>
+      withDaemon(target, async (client) => {
+        await client.hold({ subject: group, by: operatorName(), reason });
+      }),
   };
 }
 
 /** The same calls to the daemon in this process. */
 export function askOperations(
-  operations: Pick<Operations, 'searchUpgrades' | 'readEvents' | 'explain' | 'apply'>,
+  operations: Pick<Operations, 'searchUpgrades' | 'readEvents' | 'explain' | 'apply' | 'hold'>,
 ): ScreenActions {
   return {
     list: async ({ status, words }) => {
@@ -54,6 +59,11 @@ export function askOperations(
     apply: async ({ status, asked, reason }) => {
       const result = await operations.apply({ rolloutId: status.id, by: operatorName(), reason, ...asked });
       if (result.kind === 'refused') throw new Error(result.reason);
+    },
+    hold: async ({ group, reason }) => {
+      const result = await operations.hold({ subject: group, by: operatorName(), reason });
+      if (result.kind === 'unknown') throw new Error(unknownSubjectText(result.why));
+      if (result.kind === 'unavailable') throw new Error(result.reason);
     },
   };
 }

@@ -1,7 +1,9 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { stateText } from '../../rollout/messages/sentences.ts';
+import { groupToHoldFirst } from '../../rollout/decision/group-to-hold.ts';
+import { groupHoldTexts } from '../../rollout/messages/consequences.ts';
+import { counted, stateText } from '../../rollout/messages/sentences.ts';
 import { questionLines } from '../rollouts/confirm-verb.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { renderOverview } from '../rollouts/render-overview.ts';
@@ -41,7 +43,7 @@ function roomOf(rows: number): number {
 
 /** Whether a rollout is shown below the policies. A small screen has room for that only while none is open. */
 export function isSplit(state: ScreenState, rows: number): boolean {
-  if (state.rows.length < 2 || state.typing?.what === 'verb') return false;
+  if (state.rows.length < 2 || isAsking(state.typing)) return false;
   const isShort = state.rows.length + state.notes.length <= Math.floor(roomOf(rows) * policiesShare);
   return rows >= splitRowsMin || (isShort && openOne(state) === undefined);
 }
@@ -52,6 +54,12 @@ type Draw = (state: ScreenState, now: EpochMs, size: ScreenSize, paint: Paint) =
 const bodyLines: Draw = (state, now, { columns, rows }, { paint }) => {
   const { story, seenAt, notes, typing } = state;
   if (typing?.what === 'verb') return questionLines(typing.status, typing.asked, now, columns);
+  if (typing?.what === 'hold') {
+    const question = `Hold the ${counted(typing.count, 'collector')} with ${toPrintable(typing.group)}?`;
+    return [...groupHoldTexts, question].flatMap((text) =>
+      fitLines('', [text], { width: columns, labelColumns: 2 }),
+    );
+  }
   if (story !== undefined) return storyLines(story, { columns, rows });
   const status = openOne(state);
   if (status !== undefined) return openLines(state, status, now, { columns, rows }, { paint });
@@ -166,10 +174,10 @@ function footLines(state: ScreenState, now: EpochMs, columns: number, { paint }:
         ? ''
         : toPrintable(message);
   if (typing !== undefined) {
-    const what = typing.what === 'search' ? 'search' : `${typing.asked.verb} ${typing.status.id}, reason`;
+    const what = typedText(typing);
     return [
       first,
-      `${paint('bold', `${toPrintable(what)}:`)} ${toPrintable(typing.text)}█  ${typing.what === 'verb' ? 'enter confirms' : 'enter'}, esc cancels`,
+      `${paint('bold', `${toPrintable(what)}:`)} ${toPrintable(typing.text)}█  ${isAsking(typing) ? 'enter confirms' : 'enter'}, esc cancels`,
     ];
   }
   const keys =
@@ -183,9 +191,28 @@ function footLines(state: ScreenState, now: EpochMs, columns: number, { paint }:
   return [first, paint('dim', `${keys}${gap}${age}`)];
 }
 
+/** Whether a question is open. It is read in full before enter answers it. */
+function isAsking(typing: ScreenState['typing']): boolean {
+  return typing?.what === 'verb' || typing?.what === 'hold';
+}
+
+function typedText(typing: NonNullable<ScreenState['typing']>): string {
+  switch (typing.what) {
+    case 'search':
+      return 'search';
+    case 'verb':
+      return `${typing.asked.verb} ${typing.status.id}, reason`;
+    case 'hold':
+      return `hold ${typing.group}, reason`;
+    default:
+      return typing satisfies never;
+  }
+}
+
 /** The key of the verb that the rollout needs; `p` while it needs none. */
 function verbKey(status: RolloutStatus | undefined): string {
   if (status?.headline.needsPerson !== true) return 'p pause';
+  if (groupToHoldFirst(status) !== undefined) return 'h hold group';
   if (status.verbs.includes('approve')) return 'a approve';
   return status.verbs.includes('resume') ? 'r resume' : 'p pause';
 }

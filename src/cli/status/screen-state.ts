@@ -3,6 +3,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { CollectorPage } from '../../contract/admin/rollouts.ts';
+import { groupToHold } from '../../rollout/decision/group-to-hold.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { nothingText } from '../rollouts/confirm-verb.ts';
@@ -36,6 +37,13 @@ export interface ScreenState {
         readonly asked: AskedVerb;
         readonly status: RolloutStatus;
       }
+    /** The hold of the group that was shown to explain the failures; the text is its reason. */
+    | {
+        readonly what: 'hold';
+        readonly text: string;
+        readonly group: string;
+        readonly count: number;
+      }
     | undefined;
   /** The result of the last key. */
   readonly message: string | undefined;
@@ -55,7 +63,8 @@ export type Wish =
       readonly status: RolloutStatus;
       readonly asked: AskedVerb;
       readonly reason: string;
-    };
+    }
+  | { readonly kind: 'hold'; readonly group: string; readonly reason: string };
 
 export interface Pressed {
   readonly state: ScreenState;
@@ -190,6 +199,8 @@ function command(state: ScreenState, text: string): Pressed {
       return askVerb(state, status, 'approve');
     case 'r':
       return askVerb(state, status, 'resume');
+    case 'h':
+      return askHold(state, status);
     case '?':
       if (state.story?.lines === keyLines) return { state: { ...state, story: undefined } };
       return { state: { ...state, story: { lines: keyLines, from: 0 }, message: undefined } };
@@ -207,6 +218,20 @@ function askVerb(state: ScreenState, status: RolloutStatus | undefined, verb: Ro
   return { state: { ...state, openId: status.id, typing, message: undefined } };
 }
 
+/** Asks for the reason to hold the group that explains the failures. Only enter acts then. */
+function askHold(state: ScreenState, status: RolloutStatus | undefined): Pressed {
+  if (status === undefined) return { state };
+  const group = groupToHold(status);
+  const { sharedAttribute: shared, planned } = status;
+  if (group === undefined || shared === null) {
+    const message = `no group of collectors explains the failures of ${status.id}`;
+    return { state: { ...state, message } };
+  }
+  const count = Math.round(shared.share * planned);
+  const typing = { what: 'hold', text: '', group, count } as const;
+  return { state: { ...state, openId: status.id, typing, message: undefined } };
+}
+
 const keyLines = [
   'up, down, k, j   the line above or below; in a story it scrolls',
   'enter, right     open the rollout, then the story of the collector',
@@ -214,6 +239,7 @@ const keyLines = [
   '/                search collectors by words in name, id, builds, stratum or caps, while you type',
   'p                pause the rollout: shows what that does, and asks first',
   'a, r             approve what waits, or resume: shows what that does, and asks first',
+  'h                hold the collectors that explain the failures: shows what that does, and asks first',
   '?                these keys, and back',
   'q, Ctrl-C        quit',
 ];
@@ -234,8 +260,10 @@ function typeKey(state: ScreenState, typing: NonNullable<ScreenState['typing']>,
     case 'enter': {
       const done = { ...state, typing: undefined, cursor: 0 };
       if (typing.what === 'search') return search(done, typing.text);
+      const reason = reasonIn(typing.text);
+      if (typing.what === 'hold') return { state: done, wish: { kind: 'hold', group: typing.group, reason } };
       const { status, asked } = typing;
-      return { state: done, wish: { kind: 'verb', status, asked, reason: reasonIn(typing.text) } };
+      return { state: done, wish: { kind: 'verb', status, asked, reason } };
     }
     default:
       return { state };

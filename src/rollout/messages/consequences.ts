@@ -27,6 +27,12 @@ export function consequenceText(verb: RolloutVerb, status: RolloutStatus, reader
   return consequences[verb](status, reader).filter((words) => words !== '');
 }
 
+/** What the hold of a group would do, in sentences, for an operator who confirms it. */
+export const groupHoldTexts: readonly string[] = [
+  'Held collectors start no upgrade, under any policy, until an operator releases them.',
+  'An upgrade that is running is watched to its end.',
+];
+
 const consequences: Readonly<
   Record<RolloutVerb, (status: RolloutStatus, reader: Reader) => readonly string[]>
 > = {
@@ -152,9 +158,7 @@ function heldUntilText({ strata }: RolloutStatus, count: number): string {
 export function retriedText(before: RolloutStatus, after: RolloutStatus): string {
   const all = countIn(before.counts, isFailed) - countIn(after.counts, isFailed);
   const held = failedInHeld(before) - failedInHeld(after);
-  return held <= 0
-    ? ''
-    : restartedText(restartText(before, Math.max(0, all - held), after, held));
+  return held <= 0 ? '' : restartedText(restartText(before, Math.max(0, all - held), after, held));
 }
 
 /**
@@ -164,9 +168,7 @@ export function retriedText(before: RolloutStatus, after: RolloutStatus): string
 export function chosenRetriesText(status: RolloutStatus, labelsOf: readonly string[]): string {
   const labels = status.strata.held.map(({ label }) => label).filter((label) => labelsOf.includes(label));
   const held = labelsOf.filter((label) => labels.includes(label)).length;
-  return held === 0
-    ? ''
-    : restartedText(restartText(status, labelsOf.length - held, status, held, labels));
+  return held === 0 ? '' : restartedText(restartText(status, labelsOf.length - held, status, held, labels));
 }
 
 function restartedText(when: string): string {

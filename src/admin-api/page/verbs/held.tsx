@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { groupHoldTexts } from '../../../rollout/messages/consequences.ts';
 import { counted } from '../../../rollout/messages/sentences.ts';
 import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -114,8 +115,9 @@ export function askHold(subject: string, what: string, then?: () => void): void 
     label: 'hold',
     content: (
       <ul>
-        <li>Held collectors start no upgrade, under any policy, until an operator releases them.</li>
-        <li>An upgrade that is running is watched to its end.</li>
+        {groupHoldTexts.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
       </ul>
     ),
     send: async (reason) => {

@@ -164,6 +164,30 @@ describe('the live screen', () => {
     expect(press(state, { type: 'r' }, 'back').wishes).toEqual([]);
   });
 
+  it('holds the group that explains the failures, and shows first what that does', () => {
+    const held = row('web', {
+      ...{ verbs: ['resume'], state: 'held', planned: 100 },
+      causes: [{ of: 'failed', total: 9, causes: [], others: { causes: 0, count: 0, unread: 0 } }],
+      sharedAttribute: {
+        attributes: [{ key: 'osName', value: 'Windows*' }],
+        ...{ failed: 9, tried: 9, elsewhere: { failed: 0, tried: 20 }, share: 0.46 },
+      },
+    });
+    const state = withReading(emptyScreen, { rows: [held, row('edge')], notes: [], seenAt: startedAt });
+    expect(screenLines(state, startedAt, size, plain).at(-1)).toContain('h hold group');
+    const asked = press(state, { type: 'h' }).state;
+    const lines = screenLines(asked, startedAt, size, plain);
+    expect(lines.join(' ')).toContain('Hold the 46 collectors with osName=Windows*?');
+    expect(lines.at(-1)).toMatch(/^hold osName=Windows\*, reason:.*enter confirms/);
+    expect(press(asked, { type: 'disk' }, 'enter').wishes).toEqual([
+      { kind: 'hold', group: 'osName=Windows*', reason: 'disk' },
+    ]);
+    expect(press(asked, 'back').wishes).toEqual([]);
+    const without = press(two, { type: 'h' });
+    expect(without.wishes).toEqual([]);
+    expect(without.state.message).toBe('no group of collectors explains the failures of web-1');
+  });
+
   it.each(['y', 'Yes ', ' YES'])('takes a lone "%s" for consent, and not for the reason', (typed) => {
     expect(press(two, { type: `p${typed}` }, 'enter').wishes).toMatchObject([{ kind: 'verb', reason: '' }]);
     expect(press(two, { type: `p${typed} lunch` }, 'enter').wishes).toMatchObject([
