@@ -237,6 +237,7 @@ async function explainOutside(
   const target = await targetOf(parts, policy, { asking, view });
   const held = await findHold(parts, collector);
   return {
+    heldGroup: held?.label ?? null,
     target: target?.kind === 'chosen' ? target.build : null,
     stratum: stratumLabel(collector, policy.spreadBy),
     ...explainUnplanned(policy, collector, {
@@ -254,7 +255,7 @@ function isUntriedIn({ rollout, groups }: RolloutView, collector: FleetCollector
 /** Its own hold, or that of a group that it belongs to. */
 async function findHold({ register }: Pick<ExplainParts, 'register'>, collector: FleetCollector) {
   const [own] = await register.holdsOf([collector.id]);
-  if (own !== undefined) return own;
+  if (own !== undefined) return { ...own, label: undefined };
   const { groups } = await register.holds();
   return groups.find(({ attributes }) => hasAttributes(collector, attributes));
 }

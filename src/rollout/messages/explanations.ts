@@ -24,7 +24,14 @@ export type UnplannedReason =
       readonly stopped: StoppedRollout | undefined;
       readonly policy: string;
     }
-  | { readonly kind: 'held'; readonly by: string; readonly words: string; readonly collectorId: number }
+  /** `group`: the held group that it belongs to; absent: it is held itself. `subject`: what `release` names, as an argument. */
+  | {
+      readonly kind: 'held';
+      readonly by: string;
+      readonly words: string;
+      readonly group?: string | undefined;
+      readonly subject: string;
+    }
   | { readonly kind: 'aborted' | 'rolledBack'; readonly stopped: StoppedRollout; readonly policy: string }
   | { readonly kind: 'failedBefore'; readonly rollout: string; readonly upgrade: Upgrade | undefined }
   /** The rollout whose rollback left it on the build. */
@@ -44,7 +51,10 @@ export const unplannedText = makeText<UnplannedReason>({
       : `not planned; the reason is unavailable: ${detail}`,
   noTarget: ({ why, stopped, policy }) =>
     stopped === undefined ? noTargetText(why) : `${noTargetText(why)}; ${startText(stopped, policy)}`,
-  held: ({ by, words, collectorId }) => `held by ${by}: ${words}; ${releaseText(collectorId)}`,
+  held: ({ by, words, group, subject }) => {
+    const held = group === undefined ? 'held' : `${heldName(group)} is held`;
+    return `${held} ${byText({ by, words })}; ${releaseText(subject)}`;
+  },
   aborted: ({ stopped, policy }) => startText(stopped, policy),
   rolledBack: ({ stopped, policy }) => startText(stopped, policy),
   failedBefore: ({ rollout, upgrade }) => {
@@ -131,15 +141,15 @@ export type AfterHold = 'release' | 'nextScan' | 'nextRollout';
 /** What brings back a collector that was withdrawn because an operator held it. */
 export function withdrawnByHoldText(upgrade: Upgrade, next: AfterHold): string {
   const then = {
-    release: releaseText(upgrade.identity.collectorId),
+    release: releaseText(String(upgrade.identity.collectorId)),
     nextScan: 'it is released, and waits for the next scan',
     nextRollout: 'it is released, and waits for the next rollout',
   }[next];
   return `${progressText(upgrade)}; ${then}`;
 }
 
-function releaseText(collectorId: number): string {
-  return `\`upwave release ${collectorId}\` makes it eligible again`;
+function releaseText(subject: string): string {
+  return `\`upwave release ${subject}\` makes it eligible again`;
 }
 
 /** What a blocked retry waits for, and the failure that it retries. */

@@ -9,6 +9,7 @@ import { isEnd, isFailed, mayHaveBuild, type Upgrade } from '../model/upgrade.ts
 import { makeExclusionRule } from '../planning/plan.ts';
 import { compileSelection, findSelectionRule, type SelectionRule } from '../planning/selector.ts';
 import type { TargetChoice } from '../planning/target.ts';
+import { quoteArgument } from './command-for.ts';
 import type { UpgradeExplanation } from './explain.ts';
 
 export interface Unplanned extends UpgradeExplanation {
@@ -22,8 +23,10 @@ export interface UnplannedContext {
   readonly target: TargetChoice | null;
   /** The policy's rollouts that are still stored, newest first, with the collector's record in each. */
   readonly past: readonly PastRecord[];
-  /** The operator's hold on the collector, if any. */
-  readonly held: { readonly by: string; readonly reason: string } | undefined;
+  /** The operator's hold on the collector, or on the group with this label that it belongs to, if any. */
+  readonly held:
+    | { readonly by: string; readonly reason: string; readonly label?: string | undefined }
+    | undefined;
   readonly nextScanAt: EpochMs | null;
   /** The running rollout whose end it waits for, because the plan lacks its stratum; null: none. */
   readonly untriedIn: string | null;
@@ -72,7 +75,8 @@ export function explainUnplanned(
       kind: 'held',
       by: held?.by ?? '',
       words: held?.reason ?? '',
-      collectorId: collector.id,
+      group: held?.label,
+      subject: quoteArgument(held?.label ?? String(collector.id)),
     });
   const [last] = toTarget;
   if (reason === 'atTarget' && last !== undefined && stayed(last))

@@ -291,6 +291,15 @@ describe('a collector of a group that was held just now', () => {
   });
 });
 
+it('names the command that releases the held group of a collector without a rollout', async () => {
+  const attributes = [{ key: 'osName', value: 'Linux' }];
+  await house.register.holdGroup({ label: 'osName=Linux', attributes, by: 'ann', reason: 'disk', at: t });
+  const reason = 'group osName=Linux is held by ann: disk; `upwave release "osName=Linux"` makes it eligible';
+  expect(await explain('svr-12')).toMatchObject({
+    explanations: [{ kind: 'held', heldGroup: 'osName=Linux', reason: expect.stringContaining(reason) }],
+  });
+});
+
 describe('a name that no collector has', () => {
   it('is answered with similar names, from the plans or from the inventory', async () => {
     const nearest = ['svr-21', 'svr-22', 'svr-23'];

@@ -105,6 +105,9 @@ describe('why a policy does not plan a collector', () => {
       kind: 'held',
       reason: 'held by ann: broken disk; `upwave release 1` makes it eligible again',
     });
+    expect(explain({ held: { ...held, reason: '', label: 'category=prod/db' } }).reason).toBe(
+      'group category=prod/db is held by ann; `upwave release "category=prod/db"` makes it eligible again',
+    );
   });
 
   it('shows where it failed on the same build, and how to retry it', () => {
