@@ -23,7 +23,7 @@ export interface ApplyVerbParts extends ApprovePlanParts, FollowConfigsParts, Ch
 
 /** Makes the function that applies a verb: it checks the current state, saves the change, and returns once it is in force. */
 export function makeApplyVerb(parts: ApplyVerbParts) {
-  return async (asked: VerbRequest): Promise<VerbJudgement | undefined> => {
+  return async (asked: VerbRequest): Promise<AppliedVerb | undefined> => {
     const request = await redirect(parts, asked);
     const rollout = await parts.store.loadRollout(request.rolloutId);
     if (rollout === undefined) return undefined;
@@ -32,10 +32,8 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
       (await refusePlan(parts, rollout, request)) ??
       (await refuseReopening(parts, rollout, request));
     if (refusal !== undefined) return { kind: 'refused', refusal };
-    if (request.verb === 'retry') {
-      const refused = await retryFailed(parts, request);
-      if (refused !== undefined) return refused;
-    }
+    const retried = request.verb === 'retry' ? await retryFailed(parts, request) : undefined;
+    if (retried !== undefined && retried.kind !== 'retried') return retried;
     const confirmed = await confirmRollback(parts, request);
     if (confirmed !== undefined && confirmed.kind !== 'confirmed') return confirmed;
     if (isReopening(rollout, request)) await adoptLimits(parts, rollout);
@@ -51,11 +49,20 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
     const judgement = judgementOn(view);
     if (judgement.kind === 'refused') return judgement;
     if (confirmed !== undefined) await noteLeftBehind(parts, request.rolloutId, confirmed.left);
-    if (request.verb !== 'retry') return judgement;
+    if (retried === undefined) return judgement;
     // A retry changes the records of upgrades. The rollout itself may have been open all the time.
     const reason = { kind: 'asked', by: request.by, words: request.reason } as const;
-    return { kind: 'change', fact: { kind: 'reopened', at: parts.clock.now(), reason } };
+    return { kind: 'change', fact: { kind: 'reopened', at: parts.clock.now(), reason }, retried };
   };
+}
+
+/** A judgement on the current state; after a retry with what it did. */
+export type AppliedVerb = VerbJudgement & { readonly retried?: RetriedFailures };
+
+/** Of so many failures, the chosen ones are tried again. */
+export interface RetriedFailures {
+  readonly chosen: number;
+  readonly failed: number;
 }
 
 function contextOf({ clock }: ApprovePlanParts, { by, reason }: VerbRequest) {
@@ -164,18 +171,19 @@ async function refusePlan(
 /**
  * Resets failed upgrades before the rollout is reopened. An ended rollout does not act, so it cannot end again in between.
  * After a crash half-way, the operator repeats the verb.
- * @returns the refusal, if any
+ * @returns the numbers, or the refusal; undefined if there is no such rollout
  */
 async function retryFailed(
   parts: ApprovePlanParts & ChangeUpgradeParts,
   request: Extract<VerbRequest, { readonly verb: 'retry' }>,
-): Promise<VerbJudgement | undefined> {
+): Promise<VerbJudgement | (RetriedFailures & { readonly kind: 'retried' }) | undefined> {
   const { rolloutId, failureClass, collectorIds, by, reason } = request;
   const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
   if (view === undefined) return undefined;
   const judgement = judgeVerb(view, request, contextOf(parts, request));
   if (judgement.kind === 'refused') return judgement;
-  let changed = view.rollout.endedAt === null ? 0 : countUpgradesIn(view, (state) => state === 'retrying');
+  const earlier = view.rollout.endedAt === null ? 0 : countUpgradesIn(view, (state) => state === 'retrying');
+  let changed = 0;
   const why = { kind: 'retryAsked', by, words: reason } as const;
   const isOfClass = failureClass === undefined ? () => true : makeFailureFilter(failureClass);
   const chosen = collectorIds && new Set(collectorIds);
@@ -193,7 +201,7 @@ async function retryFailed(
     });
     changed += (await recordFacts(parts, view.rollout, findings, {})).length;
   }
-  if (changed > 0) return undefined;
+  if (earlier + changed > 0) return { kind: 'retried', chosen: changed, failed: changed + unmatched.length };
   if (chosen !== undefined) return { kind: 'refused', refusal: { kind: 'noneOfCollectors' } };
   const failed = unmatched.length === 0 ? null : summarizeFailed(unmatched);
   return { kind: 'refused', refusal: { kind: 'noneOfClass', asked: failureClass ?? null, failed } };

@@ -1,8 +1,10 @@
+import { showCount } from '../../base/singular-or-plural.ts';
 import type { Clock } from '../../base/time.ts';
 import type { AuditEvent } from '../../base/vocabulary.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
+import type { RetriedFailures } from './apply-verb.ts';
 import type { VerbRequest } from './operations.ts';
 
 interface AuditParts {
@@ -20,10 +22,18 @@ const eventOf: Readonly<Record<RolloutVerb, AuditEvent>> = {
   retry: 'rollout.retried',
 };
 
-/** Records who ran a verb that changed something, for the audit over all rollouts. */
-export async function auditVerb(parts: AuditParts, request: VerbRequest): Promise<void> {
+/**
+ * Records who ran a verb that changed something, for the audit over all rollouts.
+ * @param retried what a retry did. Some failures may have come since the operator looked
+ */
+export async function auditVerb(
+  parts: AuditParts,
+  request: VerbRequest,
+  retried?: RetriedFailures,
+): Promise<void> {
   const { verb, rolloutId, by, reason } = request;
-  const subject = [rolloutId, ...meantBy(request)].join(' ');
+  const what = retried === undefined ? meantBy(request) : retriedWords(request, retried);
+  const subject = [rolloutId, ...what].join(' ');
   await parts.register.audit({ at: parts.clock.now(), event: eventOf[verb], subject, by, reason });
 }
 
@@ -34,12 +44,7 @@ function meantBy(request: VerbRequest): readonly string[] {
       return 'wave' in request ? [`wave ${request.wave}`] : [`plan ${request.planHash}`];
     case 'skipSoak':
       return [`wave ${request.wave}`];
-    case 'retry': {
-      const { failed, failureClass, collectorIds } = request;
-      if (collectorIds !== undefined) return [counted(collectorIds.length, 'collector')];
-      const which = failureClass === undefined ? [] : [`"${failureClass}" of`];
-      return [...which, counted(failed, 'failure')];
-    }
+    case 'retry':
     case 'rollback':
     case 'resume':
     case 'pause':
@@ -48,4 +53,12 @@ function meantBy(request: VerbRequest): readonly string[] {
     default:
       return request satisfies never;
   }
+}
+
+function retriedWords(request: VerbRequest, { chosen, failed }: RetriedFailures): readonly string[] {
+  const all = counted(failed, 'failure');
+  if (request.verb !== 'retry' || (request.failureClass === undefined && request.collectorIds === undefined))
+    return [all];
+  const which = request.failureClass === undefined ? [] : [`("${request.failureClass}")`];
+  return [`${showCount(chosen)} of ${all}`, ...which];
 }

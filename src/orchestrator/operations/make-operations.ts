@@ -83,7 +83,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       const judgement = await applyVerb(request);
       if (judgement === undefined) return { kind: 'unknownRollout' };
       if (judgement.kind === 'refused') return refused(judgement.refusal);
-      if (judgement.kind === 'change') await auditVerb(parts, request);
+      if (judgement.kind === 'change') await auditVerb(parts, request, judgement.retried);
       const status = await rolloutStatus(request.rolloutId);
       if (status === undefined) return { kind: 'unknownRollout' };
       return { kind: judgement.kind === 'change' ? 'done' : 'unchanged', status } satisfies VerbResult;

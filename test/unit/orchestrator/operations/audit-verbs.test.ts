@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { RetriedFailures } from '../../../../src/orchestrator/operations/apply-verb.ts';
 import { auditVerb } from '../../../../src/orchestrator/operations/audit-verbs.ts';
 import { makeOperations } from '../../../../src/orchestrator/operations/make-operations.ts';
 import type { AskedVerb } from '../../../../src/rollout/verbs/judge-verb.ts';
@@ -21,14 +22,19 @@ it.each([
   [{ verb: 'approve', planHash: '02e8b060' }, 'plan 02e8b060'],
   [{ verb: 'approve', wave: 'rest' }, 'wave rest'],
   [{ verb: 'skipSoak', wave: 'canary' }, 'wave canary'],
-  [{ verb: 'retry', failed: 18 }, '18 failures'],
-  [{ verb: 'retry', failed: 18, failureClass: 'disabled' }, '"disabled" of 18 failures'],
-  [{ verb: 'retry', failed: 18, collectorIds: [7] }, '1 collector'],
-] as const satisfies ReadonlyArray<readonly [AskedVerb, string]>)(
-  'the audit names what %o confirmed (P15)',
-  async (asked, what) => {
+  // Of 18 that were shown, one had been retried since.
+  [{ verb: 'retry', failed: 18 }, '17 failures', { chosen: 17, failed: 17 }],
+  [
+    { verb: 'retry', failed: 18, failureClass: 'disabled' },
+    '3 of 17 failures ("disabled")',
+    { chosen: 3, failed: 17 },
+  ],
+  [{ verb: 'retry', failed: 18, collectorIds: [7] }, '1 of 17 failures', { chosen: 1, failed: 17 }],
+] as const satisfies ReadonlyArray<readonly [AskedVerb, string, RetriedFailures?]>)(
+  'the audit names what %o confirmed, and what was done (P15)',
+  async (asked, what, retried?: RetriedFailures) => {
     const { parts } = await aHouse();
-    await auditVerb(parts, { ...asked, rolloutId: 'web-20260302-1', by: 'ann', reason: '' });
+    await auditVerb(parts, { ...asked, rolloutId: 'web-20260302-1', by: 'ann', reason: '' }, retried);
     expect(await parts.register.readAudit(1)).toMatchObject([{ subject: `web-20260302-1 ${what}` }]);
   },
 );

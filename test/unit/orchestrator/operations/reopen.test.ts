@@ -22,7 +22,7 @@ it('a retry of chosen collectors leaves the other failures as they are', async (
   const retry = (collectorIds: readonly number[]) =>
     apply({ rolloutId: rollout.id, verb: 'retry', failed: 3, collectorIds, by: 'ann', reason: '' });
   expect(await retry([7])).toEqual({ kind: 'refused', refusal: { kind: 'noneOfCollectors' } });
-  expect(await retry([2, 7])).toMatchObject({ kind: 'change' });
+  expect(await retry([2, 7])).toMatchObject({ kind: 'change', retried: { chosen: 1, failed: 3 } });
   const { upgrades } = await store.loadUpgrades(rollout.id, [1, 2, 3]);
   expect(upgrades.map(({ progress }) => progress.state)).toEqual(['failed', 'retrying', 'failed']);
 });
