@@ -108,7 +108,7 @@ const SharedAttribute = namedObject('SharedAttribute', 'What the failures have i
     .object({ of: z.enum(['failed', 'retrying']), text: z.string() })
     .exactOptional()
     .describe(
-      'Only failures of this cause are counted. `retrying`: failed attempts, which are retried. Absent: all.',
+      'Only failures of this cause are counted; an empty text: of any. `retrying`: with failed attempts, which are retried. Absent: all failures.',
     ),
 });
 export type SharedAttribute = z.infer<typeof SharedAttribute>;

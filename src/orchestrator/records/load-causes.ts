@@ -21,13 +21,18 @@ export async function loadCauses(
   const limit = causesReadMax;
   const read = (group: CauseGroupName, list: () => Promise<readonly Upgrade[]>) =>
     countOfGroup(view, group) === 0 ? [] : list();
-  const inFlight = countUpgradesIn(view, isRunning);
+  const running = countUpgradesIn(view, isRunning);
+  // While nothing has failed or is retried, few of those in flight can have failed before.
+  const hasFailures = countOfGroup(view, 'failed') + countOfGroup(view, 'retrying') > 0;
+  const hasDeferred = countOfGroup(view, 'deferred') > 0;
+  const dueMax = hasDeferred ? Math.min(dueReadMax, limit + running) : limit;
   const [failed, retrying, due, withdrawn] = await Promise.all([
     read('failed', () => store.listMissed(id, { kind: 'failed', limit })),
     read('retrying', () => store.listMissed(id, { kind: 'retrying', limit })),
-    read('deferred', () => store.listDue(id, Math.min(dueReadMax, limit + inFlight))),
+    hasFailures || hasDeferred ? store.listDue(id, dueMax) : [],
     read('withdrawn', () => store.listMissed(id, { kind: 'withdrawn', limit })),
   ]);
   const deferred = due.filter(({ progress: { state } }) => state === 'deferred').slice(0, limit);
-  return { failed, retrying, deferred, withdrawn };
+  const inFlight = hasFailures ? due.filter(({ progress: { state } }) => isRunning(state)) : [];
+  return { failed, retrying, deferred, withdrawn, inFlight };
 }

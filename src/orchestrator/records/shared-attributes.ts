@@ -78,9 +78,16 @@ export function makeSharedAttributes() {
       view: RolloutView,
       upgrades: CauseUpgrades,
     ): Promise<SharedAttribute | undefined> => {
-      const causes = membersByCause(upgrades)
+      const all = membersByCause(upgrades);
+      const frequent = all
         .filter(({ collectorIds }) => collectorIds.length >= failuresMin)
         .slice(0, causesMax);
+      const together = all.flatMap(({ collectorIds }) => collectorIds);
+      // A fault may have several reasons, none of them often enough.
+      const causes =
+        all.length > 1 && together.length >= failuresMin
+          ? [...frequent, { of: 'retrying', text: '', collectorIds: together } as const]
+          : frequent;
       if (causes.length === 0) return undefined;
       const { id, plan } = view.rollout;
       const step = (count: number) =>

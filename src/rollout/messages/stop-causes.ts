@@ -118,6 +118,7 @@ export function sharedAttributeText({
   const share = all === failed ? `all ${failed}` : `${failed} of ${all}`;
   const figures = `${failed} of ${tried} there, ${elsewhere.failed} of ${elsewhere.tried} elsewhere`;
   const failures = cause?.of === 'retrying' ? 'failed attempts' : 'failures';
-  const ofCause = cause === undefined ? '' : ` with "${cause.text}"`;
+  const text = cause?.text ?? '';
+  const ofCause = text === '' ? '' : ` with "${text}"`;
   return `${share} ${failures}${ofCause} have ${formatAttributes(attributes)} (${figures})`;
 }

@@ -12,7 +12,10 @@ const causeGroupNames = ['failed', 'retrying', 'deferred', 'withdrawn'] as const
 export type CauseGroupName = CauseGroup['of'];
 
 /** Upgrades by group, at most `causesReadMax` each; failed and withdrawn upgrades newest first. */
-export type CauseUpgrades = Readonly<Partial<Record<CauseGroupName, readonly Upgrade[]>>>;
+export type CauseUpgrades = Readonly<Partial<Record<CauseGroupName, readonly Upgrade[]>>> & {
+  /** Upgrades in flight. Those whose last attempt failed are evidence, as while they waited for the next one. */
+  readonly inFlight?: readonly Upgrade[];
+};
 
 /** How many upgrades of a group are read for a status. This takes a few milliseconds. */
 export const causesReadMax = 200;
@@ -60,8 +63,12 @@ export interface CauseMembers {
 }
 
 /** Failures by cause, together with failed attempts that are retried. The most frequent first. */
-export function membersByCause({ failed = [], retrying = [] }: CauseUpgrades): readonly CauseMembers[] {
-  const attempts = [...failed, ...retrying].filter(isFailedAttempt);
+export function membersByCause({
+  failed = [],
+  retrying = [],
+  inFlight = [],
+}: CauseUpgrades): readonly CauseMembers[] {
+  const attempts = [...failed, ...retrying, ...inFlight.flatMap(beforeThisAttempt)].filter(isFailedAttempt);
   return [...groupBy(attempts, reasonKey).values()]
     .map((members) => ({
       of: members.some(({ progress }) => progress.state === 'retrying')
@@ -71,6 +78,13 @@ export function membersByCause({ failed = [], retrying = [] }: CauseUpgrades): r
       collectorIds: members.map(({ identity }) => identity.collectorId),
     }))
     .sort((a, b) => b.collectorIds.length - a.collectorIds.length);
+}
+
+/** The upgrade as it waited for its present attempt, where the one before failed. */
+function beforeThisAttempt(upgrade: Upgrade): readonly Upgrade[] {
+  const ended = upgrade.tally.tasks?.findLast((attempt) => attempt.ended !== undefined)?.ended;
+  if (ended?.reason === undefined || !(ended.state === 'retrying' || isFailed(ended.state))) return [];
+  return [{ ...upgrade, progress: { state: 'retrying', dueAt: ended.at, reason: ended.reason } }];
 }
 
 const notFailedKinds: ReadonlySet<string | undefined> = new Set(['waited', 'rejoined', 'retryAsked']);

@@ -3,7 +3,15 @@ import { makeSharedAttributes } from '../../../../src/orchestrator/records/share
 import { sharedAttributeText } from '../../../../src/rollout/messages/stop-causes.ts';
 import type { RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, aSummary, aView, because, startedAt } from '../../../support/builders.ts';
+import {
+  anUpgrade,
+  anUpgradingOne,
+  aRollout,
+  aSummary,
+  aView,
+  because,
+  startedAt,
+} from '../../../support/builders.ts';
 import { anEndedOne, aRetryingOne } from '../../../support/upgrade-cases.ts';
 
 const ids = Array.from({ length: 60 }, (_, index) => index + 1);
@@ -85,6 +93,29 @@ describe('the shared attribute of failures', () => {
     });
     expect(both).toMatchObject({ failed: 12, cause: { of: 'retrying' } });
     expect(await of(upgrades.slice(0, 2))).toBeUndefined();
+    // While their next attempt runs, the one before is evidence still.
+    const again = retried.slice(1).map((collectorId) => {
+      const failed = { state: 'retrying', at: startedAt, reason: because('disk is full') } as const;
+      const tasks = [
+        { taskId: '1', startedAt, ended: failed },
+        { taskId: '2', startedAt },
+      ];
+      return anUpgradingOne({ taskId: '2' }, { collectorId, tasks });
+    });
+    expect(
+      await makeSharedAttributes().ofCauses(store, view, {
+        retrying: upgrades.slice(0, 1),
+        inFlight: again,
+      }),
+    ).toMatchObject({ failed: 12, cause: { text: 'disk is full' } });
+    // One fault with several reasons, none of them often.
+    const reasons = ['disk is full', 'no such file', 'permission denied', 'read-only', 'busy', 'too old'];
+    const apart = retried.map((collectorId, index) =>
+      aRetryingOne(startedAt, reasons[index % reasons.length] ?? '', { collectorId }),
+    );
+    const together = await makeSharedAttributes().ofCauses(store, view, { retrying: apart });
+    expect(together).toMatchObject({ failed: 12, cause: { of: 'retrying', text: '' } });
+    expect(together && sharedAttributeText(together)).toContain('all 12 failed attempts have fields.rack=r7');
     const held = {
       kind: 'stratumHeld',
       label: 'AIX',
