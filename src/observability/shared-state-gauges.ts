@@ -116,7 +116,7 @@ function makeActiveGauges(gauge: MakeGauge): (status: RolloutStatus, origin: Rol
   ]);
   const blocked = gauge(
     'rollout_blocked',
-    '1 for each kind of blocker for which the rollout starts nothing more now. A kind that blocks nothing is absent.',
+    '1 for each kind of blocker for which the rollout starts nothing more now, also `serviceDown`, `rateLimited` or `signInThrottled` while no requests are sent. A kind that blocks nothing is absent.',
     ['policy', 'kind'],
   );
   const eta = gauge(
@@ -145,7 +145,9 @@ function makeActiveGauges(gauge: MakeGauge): (status: RolloutStatus, origin: Rol
     const { policy } = status;
     inFlight.set({ policy }, status.inFlight);
     concurrency.set({ policy }, status.concurrency);
-    for (const { kind } of status.blockers) blocked.set({ policy, kind }, 1);
+    const outage = status.api?.outage ?? null;
+    for (const { kind } of [...status.blockers, ...(outage === null ? [] : [outage])])
+      blocked.set({ policy, kind }, 1);
     strataHeld.set({ policy }, status.strata.held.length);
     heldCollectors.set(
       { policy },

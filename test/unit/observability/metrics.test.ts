@@ -4,7 +4,7 @@ import type { Eta, RolloutStatus } from '../../../src/contract/admin/rollout-sta
 import type { MetricsParts, makeMetrics } from '../../../src/observability/metrics.ts';
 import type { SharedState } from '../../../src/observability/shared-state-gauges.ts';
 import { upgradeStates } from '../../../src/rollout/model/upgrade.ts';
-import { aScanEntry, startedAt } from '../../support/builders.ts';
+import { anApiBudgetStatus, anOutage, aScanEntry, startedAt } from '../../support/builders.ts';
 import { exposeEverything, someMetrics } from '../../support/exposed-metrics.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../../support/fake-operations.ts';
 import { aGateStatus, aHeldStratum, strataHolding } from '../../support/status-parts.ts';
@@ -169,6 +169,10 @@ describe('makeMetrics', () => {
     const waves = [aWaveStatus({ name: 'all', failures: 2 })];
     statuses = [aRolloutStatus({ blockers: [blockers[1]], waves })];
     expect(await shown()).toEqual([undefined, 1, undefined, 2]);
+    expect(await series(metrics, 'rollout_blocked kind="serviceDown"')).toBeUndefined();
+    const outage = anOutage({ kind: 'serviceDown' });
+    statuses = [aRolloutStatus({ api: anApiBudgetStatus({ outage }) })];
+    expect(await series(metrics, 'rollout_blocked kind="serviceDown"')).toBe(1);
   });
 
   it('shows when each policy was last scanned, by result, and when the next scan is overdue', async () => {

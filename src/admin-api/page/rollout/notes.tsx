@@ -27,7 +27,7 @@ export function Notes({ rollout }: { readonly rollout: Rollout }) {
         <p class={outage.kind === 'serviceDown' ? 'note bad' : 'note'}>
           {outage.reason}
           <TimeAfter words=" since " at={outage.since} />
-          {outage.detail === null ? null : <span class="quiet"> ({outage.detail})</span>}
+          {outage.detail === null ? null : <span class="quiet"> ({outage.detail.replace(/\.$/, '')})</span>}
           <TimeAfter words="; next try " at={outage.until} />
           {outage.until === null ? '; one request is testing the service' : null}
         </p>
