@@ -113,7 +113,10 @@ const policyLines: Draw = (state, now, { columns, rows }, { paint }) => {
     .slice(from, from + rows);
 };
 
-/** A rollout with its collectors. Reasons take the lines of the collectors, lists do not. */
+/**
+ * A rollout with its collectors. Reasons take the lines of the collectors, lists do not. While a person searches the
+ * collectors or walks through them, they have half of the screen.
+ */
 function openLines(
   state: ScreenState,
   status: RolloutStatus,
@@ -121,8 +124,11 @@ function openLines(
   { columns, rows }: ScreenSize,
   { paint }: Paint,
 ): readonly string[] {
-  const listed = Math.min(collectorsMin, state.collectors?.length ?? 0);
-  const style = { paint, columns, rows: rows - listed - 2, rowsMax: rows };
+  const isWalked = state.words !== '' || state.typing?.what === 'search' || state.cursor > 0;
+  const wanted = isWalked ? Math.floor(rows / 2) : collectorsMin;
+  const listed = Math.min(wanted, state.collectors?.length ?? 0);
+  const room = rows - listed - 2;
+  const style = { paint, columns, rows: room, rowsMax: isWalked ? room : rows };
   const glance = renderStatus(status, now, style).split('\n');
   return [...glance, '', ...collectorLines(state, rows - glance.length - 1, { paint })];
 }
@@ -150,14 +156,15 @@ function wrapLine(text: string, columns: number): readonly string[] {
 function collectorLines(state: ScreenState, rows: number, { paint }: Paint): readonly string[] {
   const { collectors = [], cursor, words } = state;
   const title = words === '' ? 'failed, else in flight' : `with "${toPrintable(words)}"`;
-  const found = state.collectors === undefined ? ': reading …' : collectors.length === 0 ? ': none' : '';
+  const at = `: ${Math.min(cursor + 1, collectors.length)} of ${collectors.length}`;
+  const found = state.collectors === undefined ? ': reading …' : collectors.length === 0 ? ': none' : at;
   const head = paint('dim', `collectors ${title}${found}`);
   const room = Math.max(0, rows - 1);
   const from = Math.max(0, cursor - room + 1);
   const width = Math.max(0, ...collectors.map(({ collectorName }) => toPrintable(collectorName).length));
-  const lines = collectors.map(({ collectorName, state: at, wave, reason, failureClass }, index) => {
+  const lines = collectors.map(({ collectorName, state: now, wave, reason, failureClass }, index) => {
     const name = toPrintable(collectorName).padEnd(Math.min(32, width));
-    const words = `${stateText(at).padEnd(10)}  ${wave}  ${toPrintable(reason ?? '')}`.trimEnd();
+    const words = `${stateText(now).padEnd(10)}  ${wave}  ${toPrintable(reason ?? '')}`.trimEnd();
     const mark = index === cursor ? paint('inverse', '>') : ' ';
     return `${mark} ${name}  ${failureClass === null ? words : paint('red', words)}`;
   });

@@ -254,6 +254,19 @@ describe('the live screen', () => {
     expect(lines.filter((line) => /^[> ] web-/.test(line)).length).toBeGreaterThanOrEqual(3);
   });
 
+  it.each([
+    ['walks through them', { cursor: 20 }, '21 of 50', 'web-20'],
+    ['searches them', { words: 'web' }, '1 of 50', 'web-0'],
+  ])('gives the collectors half of 80 × 24 while a person %s', (_how, changes, at, name) => {
+    const state = { ...press(night, 'enter').state, collectors: failed, ...changes };
+    const lines = linesIn(state, 80, 24);
+    expect(lines).toHaveLength(24);
+    expect(lines[0]).toMatch(/^production-1 .*NEEDS YOU/);
+    expect(lines.find((line) => line.startsWith('collectors '))).toContain(at);
+    expect(lines.filter((line) => /^[> ] web-/.test(line)).length).toBeGreaterThanOrEqual(10);
+    expect(lines.some((line) => line.startsWith(`> ${name} `))).toBe(true);
+  });
+
   it('shows in 80 × 24 each of three waves of a hold, before collectors, other causes and left-behind ones', () => {
     const reason = 'wave early: 18 failures, 6 allowed (3 lost collectors count as 9)';
     const causes = ['no space left on device', 'no end within 35m', 'permission denied'].map((text) =>
@@ -357,7 +370,7 @@ describe('the live screen', () => {
     const opened = { ...press(night, 'enter').state, collectors: failed };
     const lines = linesIn(opened, 120, 40);
     expect(lines[0]).toMatch(/^> production/);
-    expect(lines).toContain('collectors failed, else in flight');
+    expect(lines).toContain('collectors failed, else in flight: 1 of 50');
     const unread = linesIn({ ...opened, collectors: undefined }, 120, 40);
     expect(unread).toContain('collectors failed, else in flight: reading …');
     expect(lines.some((line) => line.startsWith('> web-0 '))).toBe(true);
