@@ -96,12 +96,15 @@ function whyNoneText(policyStatus: PolicyStatus | undefined, now: EpochMs): stri
 /** When the rollout ends, the longest text first. */
 function whenTexts({ endedAt, eta }: RolloutStatus, now: EpochMs): readonly string[] {
   if (endedAt !== null) return [showMinute(endedAt, now)];
-  const left = (at: EpochMs) => `${formatDuration(Math.max(1_000, wholeSeconds(at - now)))} left`;
+  const shortly = (at: EpochMs) => formatDuration(Math.max(1_000, wholeSeconds(at - now)));
+  const left = (at: EpochMs) => `${shortly(at)} left`;
   switch (eta?.kind) {
     case 'at':
-      return [left(eta.at)];
-    case 'afterApproval':
-      return [`${formatDuration(eta.durationMs)} after approval`];
+      return [left(eta.at), shortly(eta.at)];
+    case 'afterApproval': {
+      const after = formatDuration(eta.durationMs);
+      return [`${after} after approval`, after];
+    }
     case 'atTheLatest': {
       const latest = showMinute(eta.at, now);
       const most = eta.othersAt === null ? [] : [`${left(eta.othersAt)} (at the latest ${latest})`];

@@ -71,13 +71,17 @@ describe('the overview of the policies', () => {
     expect(lines.map((line) => line.trim()).join(' ')).toBe(`web  no rollout yet  ${reason}`);
   });
 
-  it('leaves out a time for which there is no room', () => {
-    const eta = { kind: 'at', at: startedAt + 93_000, plusMinusMs: 0, requests: 1 } as const;
+  const inTime = { plusMinusMs: 0, requests: 1 };
+  it.each([
+    [{ kind: 'at', at: startedAt + 93_000, ...inTime }, '1m33s', ' left'],
+    [{ kind: 'afterApproval', approvalAt: null, durationMs: 93_000, ...inTime }, '1m33s', ' after approval'],
+  ] as const)('keeps the time of %o without its words where there is little room', (eta, time, words) => {
     const rows = policyRows([of('web', { eta })], { policies: [] });
     const [[whole = ''] = []] = renderOverview(rows, startedAt, plain);
-    expect(whole).toMatch(/1m33s left$/);
-    const [[line] = []] = renderOverview(rows, startedAt, { ...plain, columns: whole.length - 1 });
-    expect(line).toBe(whole.replace('  1m33s left', ''));
+    expect(whole.endsWith(`  ${time}${words}`)).toBe(true);
+    const lineIn = (columns: number) => renderOverview(rows, startedAt, { ...plain, columns })[0]?.[0];
+    expect(lineIn(whole.length - 1)).toBe(whole.slice(0, -words.length));
+    expect(lineIn(whole.length - words.length - 1)).toBe(whole.replace(`  ${time}${words}`, ''));
   });
 
   it('shows when most are expected to end, and the latest end where there is room for one time only', () => {
