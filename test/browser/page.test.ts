@@ -184,6 +184,18 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await expect.poll(() => page.locator('.found').textContent()).toBe('3 collectors');
   });
 
+  it('counts rolled-back collectors apart from withdrawn ones, and ends the chart with the present counts', async () => {
+    const counts = countsOf({ succeeded: 12, failed: 8, withdrawn: 32, rolledBack: 167 });
+    const { page } = await openRollout({ state: 'rolledBack', endedAt: Date.now(), planned: 219, counts });
+    await expect
+      .poll(() => page.locator('.now .key li').allTextContents())
+      .toEqual(['12 succeeded', '8 failed', '32 withdrawn', '167 rolled back']);
+    await page.getByRole('img', { name: '12 succeeded, 8 failed, 0 in flight at' }).waitFor();
+    await page.getByRole('link', { name: 'rolled back' }).click();
+    await expect.poll(() => page.url()).toContain('/collectors?state=rolledBack');
+    await page.locator('.found').waitFor();
+  });
+
   it('draws the rollout in one picture without overlaps, and a keyboard opens the same in words', async () => {
     const { url } = await servePage(worldRollouts);
     const page = await open(`${url}/#/rollouts/${waiting}`);

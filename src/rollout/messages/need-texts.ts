@@ -43,11 +43,12 @@ export function dueText(status: RolloutStatus): string {
 
 /** What a rollout needs, or does, in whole sentences. */
 export function needText(status: RolloutStatus, showAt: ShowAt): string {
-  const { headline, state, endedAt, reason, api } = status;
+  const { headline, state, endedAt, reason, reasonKind, api } = status;
   if (headline.needsPerson) return `${stopText(status)} ${adviceText(status)}`;
   if (headline.kind === 'waitsForService')
     return `Waits for the service. ${sentence(api?.outage?.reason ?? '')} It continues automatically.`;
   if (state === 'aborted') return sentence(`aborted ${reason}`);
+  if (reasonKind === 'rollbackEnded') return sentence(`rolled back ${reason}`);
   return endedAt === null ? ongoingText(status, showAt) : sentence(reason);
 }
 

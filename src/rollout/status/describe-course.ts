@@ -112,7 +112,7 @@ function changesOf(events: readonly RolloutEvent[], isWhole: boolean): readonly 
   return changes;
 }
 
-/** Each success moves one collector from its build to the target. Null if events are missing. */
+/** A success moves a collector from its build to the target, and a rollback moves it back. Null if events are missing. */
 function buildsOf(
   { rollout, waves }: RolloutView,
   { events, isWhole }: { readonly events: readonly RolloutEvent[]; readonly isWhole: boolean },
@@ -125,18 +125,32 @@ function buildsOf(
   const others = Math.max(0, planned - sumOf(fromCounts, (count) => count));
   const builds = [targetBuild, ...fromBuilds, ...(others > 0 ? ['other builds'] : [])];
   const counts = [0, ...fromCounts, ...(others > 0 ? [others] : [])];
-  const successes = events.filter(({ event }) => event === 'upgrade.succeeded').reverse();
+  const changes = events
+    .filter(({ event }) => event === 'upgrade.succeeded' || event === 'upgrade.rolledBack')
+    .reverse();
+  const move = (from: number, to: number) => {
+    // The plan did not count the builds of late joiners.
+    counts[from] = Math.max(0, (counts[from] ?? 0) - 1);
+    counts[to] = (counts[to] ?? 0) + 1;
+  };
+  /** The former build of each collector that runs the target. */
+  const upgradedFrom = new Map<number | undefined, number>();
   const points: Array<BuildCourse['points'][number]> = [];
   let next = 0;
   for (let step = 0; step < pointsMax; step += 1) {
     const at = Math.round(createdAt + ((until - createdAt) * step) / (pointsMax - 1));
-    for (let one = successes[next]; one !== undefined && one.at <= at; one = successes[next]) {
-      const known = fromBuilds.indexOf(one.fromBuild ?? '') + 1;
-      const from = known > 0 ? known : builds.length - 1;
-      // The plan did not count the builds of late joiners.
-      counts[from] = Math.max(0, (counts[from] ?? 0) - 1);
-      counts[0] = (counts[0] ?? 0) + 1;
+    for (let one = changes[next]; one !== undefined && one.at <= at; one = changes[next]) {
       next += 1;
+      const former = upgradedFrom.get(one.collectorId);
+      if (one.event === 'upgrade.rolledBack') {
+        if (former !== undefined) move(0, former);
+        upgradedFrom.delete(one.collectorId);
+      } else if (former === undefined) {
+        const known = fromBuilds.indexOf(one.fromBuild ?? '') + 1;
+        const from = known > 0 ? known : builds.length - 1;
+        move(from, 0);
+        upgradedFrom.set(one.collectorId, from);
+      }
     }
     points.push({ at, counts: [...counts] });
   }

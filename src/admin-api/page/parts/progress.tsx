@@ -20,12 +20,17 @@ export const stateGroups: readonly StateGroup[] = [
   { name: 'deferred', tone: 'late', label: 'deferred', states: ['deferred'] },
   { name: 'failed', tone: 'bad', label: 'failed', states: ['failed', 'timedOut', 'unconfirmed'] },
   { name: 'pending', tone: 'rest', label: 'pending', states: ['pending'] },
-  { name: 'withdrawn', tone: 'rest', label: 'withdrawn', states: ['withdrawn', 'rolledBack'] },
+  { name: 'withdrawn', tone: 'rest', label: 'withdrawn', states: ['withdrawn'] },
+  { name: 'rolledBack', tone: 'late', label: 'rolled back', states: ['rolledBack'] },
 ];
 
 function countOf(counts: Counts, name: string): number {
   const states = stateGroups.find((group) => group.name === name)?.states ?? [];
   return states.reduce((total, state) => total + counts[state], 0);
+}
+
+export function inFlightOf(counts: Counts): number {
+  return countOf(counts, 'inFlight') + countOf(counts, 'verifying');
 }
 
 export function failedOf(counts: Counts): number {

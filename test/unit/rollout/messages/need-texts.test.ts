@@ -100,6 +100,17 @@ it('says who paused a rollout in one sentence', () => {
   expect(needText(status, showAt)).toBe('It is paused by ann: lunch. Resume it to continue.');
 });
 
+it('says what a rollback did to a rollout in a whole sentence', () => {
+  const reason = 'by production-2, which did not roll back all';
+  const status = aRolloutStatus({
+    state: 'rolledBack',
+    endedAt: startedAt,
+    reasonKind: 'rollbackEnded',
+    reason,
+  });
+  expect(needText(status, showAt)).toBe('Rolled back by production-2, which did not roll back all.');
+});
+
 it('names collectors of held strata, which nobody else releases, while the rest continues', () => {
   const held = [
     {

@@ -80,6 +80,32 @@ describe('the course of a rollout', () => {
     expect(describeCourse(of, { events: read, isWhole: false }, now).builds).toBeNull();
   });
 
+  it('counts collectors that a rollback returned as back on their build', () => {
+    const plan = { fromBuilds: ['19.441-2', '19.402-1'], fromCounts: [4, 3] };
+    const of = aViewOf({
+      rollout: { plan, endedAt: startedAt + 4 * hour },
+      waves: [{ counts: { rolledBack: 2, succeeded: 1, failed: 1, pending: 3 } }],
+    });
+    const succeeded = (collectorId: number, hours: number, fromBuild: string) => ({
+      ...upgrade('upgrade.succeeded', collectorId, hours),
+      fromBuild,
+    });
+    const read = newestFirst(
+      succeeded(1, 1, '19.441-2'),
+      succeeded(2, 1, '19.402-1'),
+      succeeded(3, 1, '19.402-1'),
+      upgrade('upgrade.rolledBack', 1, 4),
+      upgrade('upgrade.rolledBack', 2, 4),
+      // It failed, and had the build of the target unseen.
+      upgrade('upgrade.rolledBack', 4, 4),
+    );
+    const { points } = describeCourse(of, { events: read, isWhole: true }, now).builds ?? {};
+    expect([points?.at(-2)?.counts, points?.at(-1)?.counts]).toEqual([
+      [3, 3, 1],
+      [1, 4, 2],
+    ]);
+  });
+
   it('lists the strata with the most failures first, over all waves, and marks held ones', () => {
     const filled = ['Linux', 'AIX'].map((label) => ({ label, sizes: [2, 3] }));
     // Its members were moved to a held group.
