@@ -10,7 +10,7 @@ import {
 } from '../support/fake-operations.ts';
 import { accessibilityFaults, hasBrowser, launchBrowser } from '../support/page/browser.ts';
 import { waiting, worldAudit, worldBuilds, worldRollouts } from '../support/page/page-world.ts';
-import { pageClock as clock, openPage, servePage } from '../support/page/serve-page.ts';
+import { pageClock as clock, openPage, servePage, startPreview } from '../support/page/serve-page.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 import { aCause, aHeldStratum, aPolicyStatus, strataHolding } from '../support/status-parts.ts';
 
@@ -513,6 +513,21 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('button', { name: 'hold' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'hold' }).click();
     await expect.poll(() => operations.holdRequests).toMatchObject([{ did: 'hold', subject: '2' }]);
+  });
+
+  it('says in one line when upgrades of a started plan begin', async () => {
+    const window = { isOpen: false, until: Date.now() + 3_600_000, reason: 'outside the window' };
+    const preview = { kind: 'planned', preview: { ...startPreview, window } } as const;
+    const page = await open((await servePage([], {}, 1, { preview })).url, { timezoneId: 'UTC' });
+    await page.getByRole('button', { name: 'start production' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Plan 7f3a').waitFor();
+    const lines = (await dialog.locator('li').allTextContents()).filter((text) => text.includes(' start'));
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^The window is closed now \(outside the window\)\. Upgrades start when it opens, at (?:\w+ \d+ )?\d\d:\d\d UTC\.$/,
+      ),
+    ]);
   });
 
   it('shows what a reload would change before it can be asked for, and what it changed', async () => {

@@ -1,5 +1,6 @@
 import { someNames } from '../../base/names.ts';
 import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
+import type { EpochMs } from '../../base/time.ts';
 import type { StartPreview } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { ExpectedFailures, ShownLeftOut } from '../../contract/admin/status-parts.ts';
@@ -95,6 +96,20 @@ export function earlierText({
 /** Which planned collectors a start upgrades again: `3 of 12 collectors failed before on this build, and are retried`. */
 export function retriedText({ failedBefore, planned }: StartPreview): string {
   return `${showCount(failedBefore)} of ${counted(planned, 'collector')} failed before on this build, and ${singularOrPlural(failedBefore, 'is', 'are')} retried`;
+}
+
+/** When the upgrades of a started plan begin. */
+export function startText(
+  { approval, window: { isOpen, until, reason } }: Pick<StartPreview, 'approval' | 'window'>,
+  showAt: (at: EpochMs) => string,
+): string {
+  const waits = approval ? 'The plan then waits for your approval.' : '';
+  if (isOpen) return approval ? waits : 'Upgrades start immediately.';
+  const opens = until === null ? 'when it opens' : `when it opens, at ${showAt(until)}`;
+  const start = `The window is closed now (${reason}).`;
+  return approval
+    ? `${waits} ${start} Approved upgrades start ${opens}.`
+    : `${start} Upgrades start ${opens}.`;
 }
 
 /**

@@ -12,7 +12,7 @@ import { manyUpgrades, worldCourse, worldEvents, worldGroups } from './page-worl
 /** The page compares instants with the clock of its browser. */
 export const pageClock = { now: Date.now };
 
-const preview: StartPreview = {
+export const startPreview: StartPreview = {
   ...{ policy: 'production', planHash: '7f3a', targetBuild: '19.455-2', planned: 12, approval: false },
   waves: [{ name: 'rest', size: 12 }],
   earlier: {
@@ -38,7 +38,7 @@ export async function servePage(
     rollouts,
     ...{ course: worldCourse, events: worldEvents, groups: worldGroups, upgrades: manyUpgrades(count) },
     policies: { policies: [{ policy: 'production', ...scan }], orphans: [] },
-    preview: { kind: 'planned', preview },
+    preview: { kind: 'planned', preview: startPreview },
     explanations: {
       '2': {
         ...{ kind: 'explained', collectorId: 2, collectorName: 'web-2', build: '19.441-2', history: [] },

@@ -10,6 +10,7 @@ import {
   leftOutTexts,
   planText,
   retriedText,
+  startText,
 } from '../../../rollout/messages/plans.ts';
 import { besideText } from '../../../rollout/messages/scans.ts';
 import { counted, sentence } from '../../../rollout/messages/sentences.ts';
@@ -21,7 +22,7 @@ import { Lines } from '../parts/lines.tsx';
 import { Linked } from '../parts/linked.tsx';
 import { policies, rollouts } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
-import { Time, TimeAfter } from '../parts/time.tsx';
+import { clockText, Time, TimeAfter } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 
 type Policy = Policies['policies'][number];
@@ -149,7 +150,7 @@ function askStart(policy: string): void {
 }
 
 function planLines(preview: AnswerOf<'previewStart'>): ReadonlyArray<ComponentChildren> {
-  const { leftOut, earlier, failedBefore, planned, expectedFailures, window, approval } = preview;
+  const { leftOut, earlier, failedBefore, planned, expectedFailures } = preview;
   return [
     sentence(planText(preview)),
     earlier === null ? null : (
@@ -165,8 +166,7 @@ function planLines(preview: AnswerOf<'previewStart'>): ReadonlyArray<ComponentCh
           ...expectedTexts(expectedFailures, planned),
         ]),
     ...leftOutTexts(leftOut),
-    window.isOpen ? null : `Nothing starts before the window opens: ${window.reason}.`,
-    approval ? 'The plan then waits for your approval.' : 'Upgrades start immediately.',
+    startText(preview, clockText),
   ];
 }
 

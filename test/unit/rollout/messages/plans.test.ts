@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { expectedTexts, fromText, planFacts, planWarnings } from '../../../../src/rollout/messages/plans.ts';
+import {
+  expectedTexts,
+  fromText,
+  planFacts,
+  planWarnings,
+  startText,
+} from '../../../../src/rollout/messages/plans.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
 import { anApiBudgetStatus, startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
@@ -61,4 +67,20 @@ describe('the failures that a plan expects', () => {
       'Fewer than 1 of 9 collectors is expected to fail, judging by 1 upgrade in ended rollouts.',
     );
   });
+});
+
+it.each([
+  [false, true, 7, 'Upgrades start immediately.'],
+  [false, false, 7, 'The window is closed now (frozen). Upgrades start when it opens, at 7:00 UTC.'],
+  [false, false, null, 'The window is closed now (frozen). Upgrades start when it opens.'],
+  [true, true, 7, 'The plan then waits for your approval.'],
+  [
+    true,
+    false,
+    7,
+    'The plan then waits for your approval. The window is closed now (frozen). Approved upgrades start when it opens, at 7:00 UTC.',
+  ],
+])('says when upgrades start (approval: %s, open: %s, until %s)', (approval, isOpen, until, words) => {
+  const window = { isOpen, until, reason: 'frozen' };
+  expect(startText({ approval, window }, (at) => `${at}:00 UTC`)).toBe(words);
 });
