@@ -22,11 +22,13 @@ export const chartStyle = `
   font: 15px / 1.5 system-ui, sans-serif;
   color-scheme: light dark;
 }
-/* Greys of the builds before the target. Each contrasts by 1.5 with the others and with the target. */
-.build-1 { --tone: light-dark(#cfd7df, #36434f) }
-.build-2 { --tone: light-dark(#2c3742, #dfe7ee) }
-.build-3 { --tone: light-dark(#a0adb9, #758593) }
-.build-4 { --tone: light-dark(#74818f, #526170) }
+/* The builds before the target. Each contrasts by 1.4 with the others and with the target, and has a hue of its own. */
+.build-1 { --tone: light-dark(#d1dae7, #3c434e) }
+.build-2 { --tone: light-dark(#2b2547, #fef9ff) }
+.build-3 { --tone: light-dark(#e99ac7, #8a436e) }
+.build-4 { --tone: light-dark(#976f35, #f8cc91) }
+.build-5 { --tone: light-dark(#6398be, #457a9f) }
+.build-6 { --tone: light-dark(#4e3191, #9881e8) }
 /* What has a tone, and what is soft in it. */
 .good { --tone: var(--good); --soft: var(--good-soft) }
 .busy { --tone: var(--busy); --soft: var(--busy-soft) }
@@ -86,7 +88,7 @@ export const chartStyle = `
 .swatch.approval { background: var(--late-soft); border: 1px solid var(--late) }
 .swatch.window { background: var(--rest-soft); border: 1px solid var(--line) }
 .swatch.hold { background: repeating-linear-gradient(135deg, var(--bad) 0 2px, var(--bad-soft) 2px 5px) }
-.swatch.buildHold { background: repeating-linear-gradient(45deg, var(--bad) 0 2px, var(--bad-soft) 2px 5px) }
+.swatch.buildHold { background: conic-gradient(var(--bad) 25%, var(--bad-soft) 0) 0 0 / 6px 6px }
 .swatch.inventory { background: repeating-linear-gradient(0deg, var(--bad) 0 2px, var(--bad-soft) 2px 5px) }
 .swatch.pause { background: repeating-linear-gradient(90deg, var(--late) 0 2px, var(--late-soft) 2px 5px) }
 .swatch.freeze { background: repeating-linear-gradient(45deg, var(--rest) 0 2px, var(--rest-soft) 2px 6px) }

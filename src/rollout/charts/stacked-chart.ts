@@ -20,8 +20,8 @@ interface StackedChartParts extends ChartZone {
   readonly label: string;
 }
 
-/** Tones of the builds before the target, in turn. */
-const earlierTones = ['build-1', 'build-2', 'build-3', 'build-4'] as const;
+/** Tones of the builds before the target. A plan counts five, and the others together. */
+const earlierTones = ['build-1', 'build-2', 'build-3', 'build-4', 'build-5', 'build-6'] as const;
 
 const [width, height] = [1_000, 240];
 
@@ -123,8 +123,8 @@ export function buildsChart(
 ): ChartElement | undefined {
   const layers = builds.map((name, index): Layer => {
     const counts = points.map((point) => point.counts[index] ?? 0);
-    const tone = index === 0 ? 'good' : earlierTones[(index - 1) % earlierTones.length];
-    return { name, tone: tone ?? 'build-1', counts };
+    const tone = index === 0 ? 'good' : (earlierTones[index - 1] ?? 'build-6');
+    return { name, tone, counts };
   });
   const label = layers.map(({ name, counts }) => `${counts.at(-1) ?? 0} on ${name}`).join(', ');
   return stackedChart({ instants: points.map(({ at }) => at), layers, top: planned, zone, localOf, label });

@@ -231,6 +231,13 @@ describe('the picture of a rollout', () => {
     expect(new Set(drawn).size).toBe(kinds.length);
   });
 
+  it('draws the hold of a build in squares, unlike the stripes of another hold', () => {
+    const lineOf = (kind: string) =>
+      all(draw()).find(({ attributes }) => attributes['id'] === `night-${kind}`)?.children[1];
+    expect(lineOf('buildHold')).toMatchObject({ attributes: { 'stroke-dasharray': 4 } });
+    expect(lineOf('hold')).not.toMatchObject({ attributes: { 'stroke-dasharray': 4 } });
+  });
+
   it('shows a wave that did not pass as ended, once the rollout has ended', () => {
     expect(classesOf(draw({ to: at(28) }), 'rect')).toContain('stretch rest');
   });
