@@ -1,14 +1,17 @@
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { isHeadline } from './headline.ts';
 
-type Ranked = Pick<RolloutStatus, 'headline' | 'reasonKind' | 'rollbackId' | 'endedAt'>;
+type Ranked = Pick<RolloutStatus, 'policy' | 'headline' | 'reasonKind' | 'rollbackId' | 'endedAt'>;
+
+const byName = new Intl.Collator('en', { numeric: true });
 
 /**
  * The order of all lists of policies: rollouts that need a person, those that wait for the service, running ones, those
- * that wait for a window, ended ones, policies without a rollout.
+ * that wait for a window, ended ones, policies without a rollout. Equally urgent rollouts are in the order of their policies' names.
  */
 export function compareUrgency(a: Ranked | undefined, b: Ranked | undefined): number {
-  return rankOf(a) - rankOf(b);
+  const order = rankOf(a) - rankOf(b);
+  return order !== 0 || a === undefined || b === undefined ? order : byName.compare(a.policy, b.policy);
 }
 
 function rankOf(rollout: Ranked | undefined): number {
