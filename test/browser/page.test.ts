@@ -170,6 +170,9 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.keyboard.press('ArrowRight');
     await panel.getByText('excluded by select.exclude[1]').waitFor();
     expect(await page.getByRole('tab', { selected: true }).textContent()).toBe('Left out 17');
+    expect(await panel.locator('code').allTextContents()).toEqual([
+      'upwave plan production --members | grep -F ": excluded by select.exclude[1]"'.replaceAll('"', "'"),
+    ]);
     const trend = page.getByRole('img', {
       name: /^errors from .*: values 0\.97 to 0\.998, limit >= 0\.99; 26 of 30/,
     });

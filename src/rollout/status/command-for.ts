@@ -1,5 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import type { ShownLeftOut } from '../../contract/admin/status-parts.ts';
 import { type GroupedFailures, groupToHold } from '../decision/group-to-hold.ts';
+import type { LeftOutKind } from '../model/left-out.ts';
 import type { AskedVerb, RolloutVerb } from '../verbs/judge-verb.ts';
 import { askedNow, type ShownRollout } from './legal-verbs.ts';
 
@@ -52,6 +54,17 @@ export function releaseCommandOf(labels: readonly string[]): string | undefined 
   if (labels.length === 0) return undefined;
   if (labels.length > releasedMax) return 'upwave holds';
   return `upwave release ${labels.map(quoteArgument).join(' ')}`;
+}
+
+// A new plan does not have the reasons of the others.
+const namedKinds: ReadonlySet<LeftOutKind> = new Set([
+  ...(['notSelected', 'excluded', 'notInShare', 'newer', 'held', 'notAlive', 'notOffered'] as const),
+]);
+
+/** The command that names the collectors which a plan leaves out for one reason. Undefined: no command names them. */
+export function leftOutCommandOf(policy: string, { kind, reason }: ShownLeftOut): string | undefined {
+  if (!namedKinds.has(kind)) return undefined;
+  return `upwave plan ${quoteArgument(policy)} --members | grep -F ${quoteArgument(`: ${reason}`)}`;
 }
 
 /** Quotes a text as one shell argument, because operators copy these commands and names are untrusted input. */

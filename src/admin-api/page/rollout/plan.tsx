@@ -4,6 +4,7 @@ import { showCount } from '../../../base/singular-or-plural.ts';
 import { formatDuration } from '../../../base/time.ts';
 import { fromText } from '../../../rollout/messages/plans.ts';
 import { starterText } from '../../../rollout/messages/sentences.ts';
+import { leftOutCommandOf } from '../../../rollout/status/command-for.ts';
 import type { Rollout } from '../parts/call.ts';
 import { endText } from '../parts/needs.ts';
 import { linkTo } from '../parts/route.ts';
@@ -80,22 +81,28 @@ export function leftOutCount({ leftOut, leftBehind }: LeftOutProps['rollout']): 
 }
 
 interface LeftOutProps {
-  readonly rollout: Pick<Rollout, 'leftOut' | 'leftBehind'>;
+  readonly rollout: Pick<Rollout, 'kind' | 'policy' | 'leftOut' | 'leftBehind'>;
 }
 
-/** Who is not in the plan, by reason, the most first. */
-export function LeftOut({ rollout: { leftOut, leftBehind } }: LeftOutProps) {
+/** Who is not in the plan, by reason, the most first. The daemon keeps no names, so a command finds them. */
+export function LeftOut({ rollout: { kind, policy, leftOut, leftBehind } }: LeftOutProps) {
   const out = leftOut.toSorted((a, b) => b.count - a.count);
   if (out.length + leftBehind.length === 0) return <p class="quiet">Nobody.</p>;
   return (
     <>
       <ul class="rows counts">
-        {out.map(({ reason, count }) => (
-          <li key={reason}>
-            <b>{showCount(count)}</b>
-            <span>{reason}</span>
-          </li>
-        ))}
+        {out.map((each) => {
+          const command = kind === 'upgrade' ? leftOutCommandOf(policy, each) : undefined;
+          return (
+            <li key={each.reason}>
+              <b>{showCount(each.count)}</b>
+              <span>
+                {each.reason}
+                {command === undefined ? null : <code class="block quiet">{command}</code>}
+              </span>
+            </li>
+          );
+        })}
       </ul>
       {leftBehind.length === 0 ? null : (
         <>
