@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await panel.getByText('excluded by select.exclude[1]').waitFor();
     expect(await page.getByRole('tab', { selected: true }).textContent()).toBe('Left out 17');
     expect(await panel.locator('code').allTextContents()).toEqual([
-      'upwave plan production --members | grep -F ": excluded by select.exclude[1]"'.replaceAll('"', "'"),
+      "upwave plan production --members | grep -F ': excluded by select.exclude[1]'",
     ]);
     const trend = page.getByRole('img', {
       name: /^errors from .*: values 0\.97 to 0\.998, limit >= 0\.99; 26 of 30/,
@@ -356,6 +356,8 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const running = await page(null);
     await running.getByText('3 collectors wait').waitFor();
     expect(await running.getByRole('button', { name: 'release stratum' }).count()).toBe(1);
+    await running.getByRole('button', { name: 'release stratum' }).click();
+    await running.getByRole('dialog').getByText('3 collectors of production-20260302-1 can start.').waitFor();
     const over = await page(1);
     await over.getByText('2 of 2 failed').first().waitFor();
     expect(await over.getByText('collectors wait').count()).toBe(0);

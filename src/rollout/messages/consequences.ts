@@ -33,6 +33,24 @@ export const groupHoldTexts: readonly string[] = [
   'An upgrade that is running is watched to its end.',
 ];
 
+/** What the release of a held subject would start, in sentences. @param rollouts those that the page knows */
+export function releaseTexts(subject: string, rollouts: readonly RolloutStatus[]): readonly string[] {
+  const texts = rollouts
+    .filter(({ endedAt }) => endedAt === null)
+    .flatMap(({ id, state, strata }) =>
+      strata.held
+        .filter(({ label }) => label === subject)
+        .map(({ waiting: count, failed = 0 }) => {
+          const when = state === 'held' || state === 'paused' ? ' after a resume' : '';
+          const before = failed === 0 ? '' : ` ${showCount(failed)} of its members failed before.`;
+          return `${counted(count, 'collector')} of ${id} can start${when}.${before}`;
+        }),
+    );
+  return texts.length > 0
+    ? texts
+    : ['It may be upgraded again. A collector that left a rollout returns with the next scan.'];
+}
+
 const consequences: Readonly<
   Record<RolloutVerb, (status: RolloutStatus, reader: Reader) => readonly string[]>
 > = {

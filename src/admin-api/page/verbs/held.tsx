@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { groupHoldTexts } from '../../../rollout/messages/consequences.ts';
+import { groupHoldTexts, releaseTexts } from '../../../rollout/messages/consequences.ts';
 import { counted } from '../../../rollout/messages/sentences.ts';
 import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -139,7 +139,9 @@ export function askRelease(subject: string, what: string, then?: () => void): vo
     label: 'release',
     content: (
       <>
-        <p>It may be upgraded again. A collector that left a rollout returns with the next scan.</p>
+        {releaseTexts(subject, rollouts.value).map((text) => (
+          <p key={text}>{text}</p>
+        ))}
         {waiting.length === 0 ? null : (
           <label class="check">
             <input

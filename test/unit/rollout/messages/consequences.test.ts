@@ -3,6 +3,7 @@ import type { RolloutStatus } from '../../../../src/contract/admin/rollout-statu
 import {
   chosenRetriesText,
   consequenceText,
+  releaseTexts,
   retriedText,
   staysHeldText,
 } from '../../../../src/rollout/messages/consequences.ts';
@@ -122,3 +123,21 @@ it.each([
     expect(consequenceText('resume', aRolloutStatus({ state, waves: [canary] }), reader)).toContain(text);
   },
 );
+
+it('a release says how many collectors start in each rollout, and how many failed before', () => {
+  const label = 'osName=Windows*';
+  const holding = (waiting: number, failed?: number) =>
+    strataHolding(aHeldStratum({ label, waiting, ...(failed !== undefined && { failed }) }), aHeldStratum());
+  const rollouts = [
+    aRolloutStatus({ id: 'production-20261129-1', strata: holding(32, 7) }),
+    aRolloutStatus({ id: 'edge-20261129-1', state: 'held', strata: holding(1) }),
+    aRolloutStatus({ id: 'lab-20261129-1', state: 'aborted', endedAt: 1, strata: holding(9) }),
+  ];
+  expect(releaseTexts(label, rollouts)).toEqual([
+    '32 collectors of production-20261129-1 can start. 7 of its members failed before.',
+    '1 collector of edge-20261129-1 can start after a resume.',
+  ]);
+  expect(releaseTexts('19.536-4', rollouts)).toEqual([
+    'It may be upgraded again. A collector that left a rollout returns with the next scan.',
+  ]);
+});
