@@ -8,8 +8,8 @@ import {
   aWaveStatus,
   countsOf,
 } from '../support/fake-operations.ts';
-import { accessibilityFaults, hasBrowser, launchBrowser } from '../support/page/browser.ts';
-import { waiting, worldAudit, worldBuilds, worldRollouts } from '../support/page/page-world.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser, takePicture } from '../support/page/browser.ts';
+import { waiting, worldAudit, worldBuilds, worldCourse, worldRollouts } from '../support/page/page-world.ts';
 import { pageClock as clock, openPage, servePage, startPreview } from '../support/page/serve-page.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 import { aCause, aHeldStratum, aPolicyStatus, strataHolding } from '../support/status-parts.ts';
@@ -197,6 +197,34 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('link', { name: 'rolled back' }).click();
     await expect.poll(() => page.url()).toContain('/collectors?state=rolledBack');
     await page.locator('.found').waitFor();
+  });
+
+  it('breaks the label of a stratum between words, not in one', async () => {
+    const of = { size: 9, succeeded: 9, failed: 0, active: 0, waiting: 0, isHeld: false };
+    const labels = ['category=prod/db/postgresql-cluster', 'category=prod/web/frontend-servers'];
+    const strata = labels.map((label) => ({ ...of, label }));
+    const served = await servePage(worldRollouts, {}, 1, { course: { ...worldCourse, strata } });
+    const page = await open(`${served.url}/#/rollouts/${waiting}`, { viewport: { width: 390, height: 844 } });
+    const label = page.locator('.heat a', { hasText: 'postgresql' }).locator('bdi');
+    await label.waitFor();
+    const linesOf = await page.evaluate(`
+      const texts = [...document.querySelector('.heat a bdi').childNodes].filter(
+        ({ nodeType, textContent }) => nodeType === 3 && textContent !== '',
+      );
+      texts.map((text) => {
+        const range = document.createRange();
+        range.selectNodeContents(text);
+        return [text.textContent, new Set([...range.getClientRects()].map(({ top }) => top)).size];
+      })`);
+    expect(linesOf).toEqual([
+      ['category=', 1],
+      ['prod/', 1],
+      ['db/', 1],
+      ['postgresql-cluster', 1],
+    ]);
+    const lineCount = await page.evaluate("document.querySelector('.heat a bdi').getClientRects().length");
+    expect(lineCount).toBeGreaterThan(1);
+    await takePicture(page, 'strata-label-390');
   });
 
   it('draws the rollout in one picture without overlaps, and a keyboard opens the same in words', async () => {

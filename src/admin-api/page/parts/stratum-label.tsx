@@ -1,7 +1,8 @@
 import { Fragment } from 'preact';
 
-// A longer part is broken where the line ends.
+// A longer part is broken behind a slash or an equals sign, and only where it has none, at the end of the line.
 const unbrokenMax = 20;
+const breakable = /(?<=[/=])/;
 
 /** The label of a stratum, `Linux / amd64 / 19.441-2`: a line does not break at the hyphen of a build. */
 export function StratumLabel({ label }: { readonly label: string }) {
@@ -10,7 +11,16 @@ export function StratumLabel({ label }: { readonly label: string }) {
       {label.split(' / ').map((part, index) => (
         <Fragment key={index}>
           {index === 0 ? '' : ' / '}
-          <span class={part.length > unbrokenMax ? undefined : 'part'}>{part}</span>
+          {part.length > unbrokenMax ? (
+            part.split(breakable).map((piece, at) => (
+              <Fragment key={at}>
+                {at === 0 ? null : <wbr />}
+                {piece}
+              </Fragment>
+            ))
+          ) : (
+            <span class="part">{part}</span>
+          )}
         </Fragment>
       ))}
     </bdi>
