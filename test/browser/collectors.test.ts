@@ -1,10 +1,12 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HoldResult } from '../../src/orchestrator/operations/operations.ts';
+import { because } from '../support/builders.ts';
 import { aRolloutStatus, countsOf } from '../support/fake-operations.ts';
-import { hasBrowser, launchBrowser } from '../support/page/browser.ts';
+import { hasBrowser, launchBrowser, takePicture } from '../support/page/browser.ts';
 import { waiting, worldRollouts } from '../support/page/page-world.ts';
 import { openPage, servePage } from '../support/page/serve-page.ts';
+import { anEndedOne } from '../support/upgrade-cases.ts';
 
 const heldOne = (collectorId: number): HoldResult => ({
   kind: 'done',
@@ -72,6 +74,30 @@ describe.skipIf(!hasBrowser)('the list of collectors in a browser', () => {
       await page.reload();
       await page.locator('.collectors tbody tr').first().waitFor();
     }
+  });
+
+  it('shows a reason whole on a phone, over the width of the row', async () => {
+    const reason = because(
+      'attempt 3 of 3: unable to remove file /opt/collector/lib/agent.jar, it is in use',
+    );
+    const failed = anEndedOne('failed', { endedAt: 1, reason }, { collectorName: 'web-1' });
+    const { url } = await servePage(worldRollouts, {}, 1, { upgrades: [failed] });
+    const viewport = { width: 390, height: 844 };
+    const page = await openPage(browser, `${url}/${path}`, { viewport });
+    const cell = page.locator('.collectors td.reason');
+    await cell.waitFor();
+    const { cut, hidden } = await cell.evaluate((td) => {
+      const [text] = td.children;
+      const row = td.closest('tr');
+      return {
+        cut: (text?.scrollHeight ?? 0) - (text?.clientHeight ?? 0),
+        hidden: (row?.scrollHeight ?? 0) - (row?.clientHeight ?? 0),
+      };
+    });
+    expect({ cut, hidden }).toEqual({ cut: 0, hidden: 0 });
+    expect(await cell.evaluate((td) => td.clientWidth)).toBeGreaterThan(300);
+    expect(await cell.evaluate((td) => td.clientHeight)).toBeGreaterThan(30);
+    await takePicture(page, 'collectors-reason-390');
   });
 
   it('keeps a filter by name for every rollout, until it is deleted', async () => {

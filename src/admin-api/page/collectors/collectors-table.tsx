@@ -27,7 +27,9 @@ export function CollectorsTable({ id, filter, list, chosen, choose }: TableProps
   const body = useRef<HTMLTableSectionElement>(null);
   const shown = columns.filter(({ name }) => chosenColumns.value.includes(name));
   const { rows, total, isWhole } = list;
-  const { first, count, rowHeight } = useSight(body, shown.length);
+  // On a phone the reason has three lines, and each other column one.
+  const lines = shown.length + (shown.some(({ name }) => name === 'reason') ? 2 : 0);
+  const { first, count, rowHeight } = useSight(body, lines);
   const isNearEnd = first + count + spareRows >= rows.length;
   useEffect(() => {
     if (isNearEnd && !isWhole) list.more();
@@ -41,7 +43,7 @@ export function CollectorsTable({ id, filter, list, chosen, choose }: TableProps
       class="collectors"
       aria-rowcount={total === null ? -1 : total + 1}
       aria-labelledby="collectors"
-      style={{ '--widths': widths.join(' '), '--lines': shown.length }}
+      style={{ '--widths': widths.join(' '), '--lines': lines }}
     >
       <thead>
         <tr aria-rowindex={1}>
