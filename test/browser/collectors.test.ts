@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)('the list of collectors in a browser', () => {
 
   it('shows a reason whole on a phone, over the width of the row', async () => {
     const reason = because(
-      'attempt 3 of 3: unable to remove file /opt/collector/lib/agent.jar, it is in use',
+      'attempt 3 of 3: unable to remove file /opt/collector/lib/agent.jar, which a process of this machine still uses',
     );
     const failed = anEndedOne('failed', { endedAt: 1, reason }, { collectorName: 'web-1' });
     const { url } = await servePage(worldRollouts, {}, 1, { upgrades: [failed] });
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('the list of collectors in a browser', () => {
     });
     expect({ cut, hidden }).toEqual({ cut: 0, hidden: 0 });
     expect(await cell.evaluate((td) => td.clientWidth)).toBeGreaterThan(300);
-    expect(await cell.evaluate((td) => td.clientHeight)).toBeGreaterThan(30);
+    expect(await cell.evaluate((td) => td.clientHeight)).toBeGreaterThan(45);
     await takePicture(page, 'collectors-reason-390');
   });
 

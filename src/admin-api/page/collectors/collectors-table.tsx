@@ -27,8 +27,8 @@ export function CollectorsTable({ id, filter, list, chosen, choose }: TableProps
   const body = useRef<HTMLTableSectionElement>(null);
   const shown = columns.filter(({ name }) => chosenColumns.value.includes(name));
   const { rows, total, isWhole } = list;
-  // On a phone the reason has three lines, and each other column one.
-  const lines = shown.length + (shown.some(({ name }) => name === 'reason') ? 2 : 0);
+  // On a phone each column has a line, and the reason up to three. The height of a row has room to spare for one.
+  const lines = shown.length + (shown.some(({ name }) => name === 'reason') ? 1 : 0);
   const { first, count, rowHeight } = useSight(body, lines);
   const isNearEnd = first + count + spareRows >= rows.length;
   useEffect(() => {
