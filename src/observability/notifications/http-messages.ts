@@ -85,6 +85,9 @@ function plainBody(written: WrittenNotice): object {
   return {
     ...{ id, incident, phase, event: details.event, at: new Date(at).toISOString() },
     ...{ installation: installation ?? null, policy, needsPerson: phase === 'raised' },
-    ...{ details, figures, commands, link: link ?? null, guide: guide ?? null, text },
+    details,
+    // A rollback takes each collector back to its own build.
+    figures: figures?.kind === 'rollback' ? { ...figures, targetBuild: null } : figures,
+    ...{ commands, link: link ?? null, guide: guide ?? null, text },
   };
 }

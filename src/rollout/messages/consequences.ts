@@ -88,11 +88,7 @@ const consequences: Readonly<
       `No longer watched: ${counted(wave?.counts.succeeded ?? 0, 'upgraded collector')}. The gates are still checked.`,
     ];
   },
-  abort: (status) => [
-    `Not upgraded: ${counted(waiting(status), 'collector')}.`,
-    runningText(status),
-    `Staying on ${status.targetBuild}: ${counted(status.counts.succeeded, 'collector')}. Roll back to return them to their previous build.`,
-  ],
+  abort: (status) => (status.kind === 'rollback' ? abortedRollbackText(status) : abortedText(status)),
   rollback: () => [],
   retry: (status, { choosesFailures = false }) => {
     const failed = countIn(status.counts, isFailed);
@@ -105,6 +101,23 @@ const consequences: Readonly<
     ];
   },
 };
+
+function abortedText(status: RolloutStatus): readonly string[] {
+  return [
+    `Not upgraded: ${counted(waiting(status), 'collector')}.`,
+    runningText(status),
+    `Staying on ${status.targetBuild}: ${counted(status.counts.succeeded, 'collector')}. Roll back to return them to their previous build.`,
+  ];
+}
+
+function abortedRollbackText(status: RolloutStatus): readonly string[] {
+  const { counts, fromBuilds } = status;
+  return [
+    `Returned to their previous builds: ${counted(counts.succeeded, 'collector')}.`,
+    runningText(status),
+    `Staying on ${fromBuilds[0] ?? 'the build'}: ${counted(waiting(status), 'collector')}.`,
+  ];
+}
 
 function approvedPlanText(status: RolloutStatus): readonly string[] {
   const { drift, buildHold } = status;

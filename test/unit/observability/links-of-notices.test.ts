@@ -38,3 +38,15 @@ describe('a message about an incident', () => {
     ).toMatchObject({ link: null, guide: null });
   });
 });
+
+it('a webhook gets no target build of a rollback, which takes collectors back to many', () => {
+  const figures = {
+    ...{ rollout: 'production-20260302-2', targetBuild: '19.525-63', planned: 9, succeeded: 0, failed: 0 },
+    ...{ inFlight: 1, remaining: 8, causes: [] },
+  };
+  const place = { kind: 'webhook', url, secret: url } as const;
+  const targetOf = (kind: 'upgrade' | 'rollback') =>
+    bodyFor(place, { ...aNotice('raised'), figures: { ...figures, kind } });
+  expect(targetOf('rollback')).toMatchObject({ figures: { targetBuild: null, planned: 9 } });
+  expect(targetOf('upgrade')).toMatchObject({ figures: { targetBuild: '19.525-63' } });
+});

@@ -26,6 +26,18 @@ it('an approval that no wave waits for any more promises nothing', () => {
   expect(consequenceText('approve', status, reader)).toEqual([]);
 });
 
+it('the abort of a rollback tells who has returned and who stays, and advises no rollback of it', () => {
+  const status = aRolloutStatus({
+    ...{ kind: 'rollback', targetBuild: '19.525-63', fromBuilds: ['19.536-4'] },
+    ...{ counts: countsOf({ succeeded: 17, pending: 149, retrying: 1 }), inFlight: 0 },
+  });
+  expect(consequenceText('abort', status, reader)).toEqual([
+    'Returned to their previous builds: 17 collectors.',
+    'No upgrade is running.',
+    'Staying on 19.536-4: 150 collectors.',
+  ]);
+});
+
 it('the approval of a plan to a held build names the release that comes first', () => {
   const buildHold = { build: '19.536-4', reason: 'it crashes', by: 'ann', at: 0 };
   const [first] = consequenceText(
