@@ -97,8 +97,11 @@ export const noTargetText = makeText<NoTarget>({
   },
 });
 
+const leftBehindShownMax = 3;
+
 export function showLeftBehind({ why, count, some }: LeftBehind): ShownLeftBehind {
-  return { kind: why.kind, reason: leftBehindText(why), count, names: some.map(collectorText) };
+  const names = some.slice(0, leftBehindShownMax).map(leftCollectorText);
+  return { kind: why.kind, reason: leftBehindText(why), count, names };
 }
 
 /** Why collectors are not rolled back. */
@@ -113,7 +116,21 @@ export const leftBehindText = makeText<LeftBehindReason, LeftBehindKind>({
   withdrawn: ({ rollback }) => `left ${rollback} before their turn`,
 });
 
-function collectorText(collector: LeftBehindCollector): string {
+/** Why one collector was not rolled back. `had`: its previous build. */
+export const leftOneText = makeText<LeftBehindReason & { readonly had: string }, LeftBehindKind>({
+  unknown: () => 'the rollback left it out, because the service no longer knew it (404)',
+  notListed: () => 'the rollback left it out, because the inventory lacked it',
+  notSeen: () => 'the rollback left it out, because it had never shown this build and was not alive',
+  buildNotOffered: ({ had }) =>
+    `the rollback left it out, because the service no longer offered ${had}, its previous build`,
+  claimed: () => 'the rollback left it out, because it was in another rollout',
+  held: () => 'the rollback left it out, because an operator held it',
+  failed: ({ rollback }) => `it failed in ${rollback}`,
+  withdrawn: ({ rollback }) => `it left ${rollback} before its turn`,
+});
+
+/** `web-1 (had 19.402-1)` */
+export function leftCollectorText(collector: LeftBehindCollector): string {
   const { name } = collector;
   return `${name} (${'had' in collector ? `had ${collector.had}` : upgradeReasonText(collector.ended)})`;
 }

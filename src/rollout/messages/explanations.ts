@@ -2,10 +2,11 @@ import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { SeenCollector } from '../../contract/admin/collector-explanation.ts';
 import type { GroupHold } from '../../contract/admin/holds.ts';
+import type { LeftBehindReason } from '../model/left-behind.ts';
 import type { NoTarget } from '../model/left-out.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import type { SelectionRule } from '../planning/selector.ts';
-import { leftOutText, noTargetText, ruleText } from './exclusions.ts';
+import { leftOneText, leftOutText, noTargetText, ruleText } from './exclusions.ts';
 import { type StoppedRollout, stoppedText } from './scans.ts';
 import { makeText, stateText } from './sentences.ts';
 import { byText, heldName } from './stratum-reasons.ts';
@@ -34,8 +35,13 @@ export type UnplannedReason =
     }
   | { readonly kind: 'aborted' | 'rolledBack'; readonly stopped: StoppedRollout; readonly policy: string }
   | { readonly kind: 'failedBefore'; readonly rollout: string; readonly upgrade: Upgrade | undefined }
-  /** The rollout whose rollback left it on the build. */
-  | { readonly kind: 'stays'; readonly rollout: string }
+  /** A rollback left it on the build; `why`: undefined if the record does not tell. */
+  | {
+      readonly kind: 'stays';
+      readonly rollout: string;
+      readonly upgrade: Upgrade;
+      readonly why: LeftBehindReason | undefined;
+    }
   /** `untriedIn`: the running rollout whose plan lacks its stratum; null: none. */
   | { readonly kind: 'eligible'; readonly untriedIn: string | null }
   | { readonly kind: 'gone' }
@@ -61,8 +67,10 @@ export const unplannedText = makeText<UnplannedReason>({
     const why = upgrade === undefined ? '' : `: ${upgradeText(upgrade)}`;
     return `${stateText(upgrade?.progress.state ?? 'failed')} in ${rollout}${why}; \`upwave retry ${rollout}\` tries it again`;
   },
-  stays: ({ rollout }) =>
-    `stays on this build: the rollback of ${rollout} left it; \`upwave status ${rollout}\` shows why`,
+  stays: ({ rollout, upgrade, why }) =>
+    why === undefined
+      ? `stays on this build: the rollback of ${rollout} left it; \`upwave status ${rollout}\` shows why`
+      : staysText(upgrade, why),
   eligible: ({ untriedIn }) =>
     untriedIn === null
       ? 'eligible, if the service offers it the upgrade: waits for the next scan'
@@ -76,6 +84,11 @@ export const unplannedText = makeText<UnplannedReason>({
   notAlive: () => leftOutText.notAlive,
   notOffered: () => leftOutText.notOffered,
 });
+
+/** Why a rollback leaves a collector on its build: `stays on 19.536-4: …`. */
+export function staysText({ identity: { toBuild, fromBuild: had } }: Upgrade, why: LeftBehindReason): string {
+  return `stays on ${toBuild}: ${leftOneText({ ...why, had })}`;
+}
 
 /** What the service shows of a collector: `host web-1 · alive · last heartbeat 21:05 (40s ago)`. */
 export function seenText(

@@ -30,13 +30,14 @@ export type LeftBehindCollector =
   | { readonly name: string; readonly had: string }
   | { readonly name: string; readonly ended: UpgradeReason };
 
-const shownMax = 3;
+// Kept in the record of the rollout, which is read often.
+const keptMax = 50;
 
 /** The entry for collectors left behind for one reason; empty without any. */
 export function leftBehind(why: LeftBehindReason, upgrades: readonly Upgrade[]): readonly LeftBehind[] {
   if (upgrades.length === 0) return [];
   const some = upgrades
-    .slice(0, shownMax)
+    .slice(0, keptMax)
     .map(({ identity: { collectorName: name, fromBuild: had } }) => ({ name, had }));
   return [{ why, count: upgrades.length, some }];
 }
@@ -48,11 +49,26 @@ export function notRolledBack(
   upgrades: readonly Upgrade[],
 ): readonly LeftBehind[] {
   if (count === 0) return [];
-  const some = upgrades.slice(0, shownMax).flatMap((upgrade) => {
+  const some = upgrades.slice(0, keptMax).flatMap((upgrade) => {
     const ended = reasonOf(upgrade);
     return ended === undefined ? [] : [{ name: upgrade.identity.collectorName, ended }];
   });
   return [{ why, count, some }];
+}
+
+/** Why a rollback left this collector behind, if that is certain: by its name, or because all unnamed ones have the same reason. */
+export function whyLeftBehind(
+  left: readonly LeftBehind[],
+  { identity: { collectorName, fromBuild } }: Upgrade,
+): LeftBehindReason | undefined {
+  const named = left.find(({ some }) => some.some(({ name }) => name === collectorName));
+  if (named !== undefined) return named.why;
+  const unnamed = left.filter(({ count, some }) => count > some.length);
+  const ofBuild = unnamed.find(
+    ({ why, some }) =>
+      why.kind === 'buildNotOffered' && some.some((each) => 'had' in each && each.had === fromBuild),
+  );
+  return (ofBuild ?? (unnamed.length === 1 ? unnamed[0] : undefined))?.why;
 }
 
 /** How many collectors are left behind, for any reason. */

@@ -3,6 +3,7 @@ import type { ExplanationKind } from '../../base/vocabulary.ts';
 import { type UnplannedReason, unplannedText } from '../messages/explanations.ts';
 import type { StoppedRollout } from '../messages/scans.ts';
 import type { FleetCollector } from '../model/collector.ts';
+import { whyLeftBehind } from '../model/left-behind.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import { isEnd, isFailed, mayHaveBuild, type Upgrade } from '../model/upgrade.ts';
@@ -33,7 +34,7 @@ export interface UnplannedContext {
 }
 
 export interface PastRecord {
-  readonly rollout: StoppedRollout & Pick<Rollout, 'kind'>;
+  readonly rollout: StoppedRollout & Pick<Rollout, 'kind' | 'rollback'>;
   readonly upgrade: Upgrade | undefined;
 }
 
@@ -79,8 +80,8 @@ export function explainUnplanned(
       subject: quoteArgument(held?.label ?? String(collector.id)),
     });
   const [last] = toTarget;
-  if (reason === 'atTarget' && last !== undefined && stayed(last))
-    return unplanned({ kind: 'stays', rollout: last.rollout.id });
+  const stayed = reason === 'atTarget' ? stayedOf(last) : undefined;
+  if (stayed !== undefined) return unplanned(stayed);
   if (reason !== undefined && reason !== 'failedBefore' && reason !== 'notAlive')
     return unplanned({ kind: reason });
   const stopped = stoppedOf(toTarget[0]);
@@ -98,10 +99,14 @@ export function isStopped({ state }: Pick<Rollout, 'state'>): boolean {
   return state === 'rollingBack' || state === 'aborted' || state === 'rolledBack';
 }
 
-/** Whether a rollback has left its collector on the build. */
-function stayed({ rollout, upgrade }: PastRecord): boolean {
-  const state = upgrade?.progress.state;
-  return rollout.state === 'rolledBack' && state !== undefined && isEnd(state) && mayHaveBuild(state);
+/** Of a collector that a rollback has left on the build. */
+function stayedOf(last: PastRecord | undefined): Extract<UnplannedReason, { kind: 'stays' }> | undefined {
+  if (last?.upgrade === undefined || last.rollout.state !== 'rolledBack') return undefined;
+  const { rollout, upgrade } = last;
+  const { state } = upgrade.progress;
+  if (!isEnd(state) || !mayHaveBuild(state)) return undefined;
+  const why = whyLeftBehind(rollout.rollback.leftBehind, upgrade);
+  return { kind: 'stays', rollout: rollout.id, upgrade, why };
 }
 
 function stoppedOf(last: PastRecord | undefined): PastRecord['rollout'] | undefined {

@@ -12,10 +12,12 @@ import { blockerText } from '../messages/blockers.ts';
 import {
   failedInGroupText,
   progressText,
+  staysText,
   unseenTaskText,
   waitingRetryText,
   withdrawnByHoldText,
 } from '../messages/explanations.ts';
+import { whyLeftBehind } from '../model/left-behind.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import { dueAtOf, isFailed, mayRunUnseen, type Upgrade } from '../model/upgrade.ts';
 
@@ -76,11 +78,16 @@ function explainProgress(view: RolloutView, upgrade: Upgrade, now: EpochMs): Upg
       return { reason: progressText(upgrade), until: progress.since + view.rollout.policy.defer.upToMs };
     case 'verifying':
       return { reason: progressText(upgrade), until: progress.verifyBy };
-    case 'starting':
     case 'succeeded':
     case 'failed':
     case 'timedOut':
-    case 'unconfirmed':
+    case 'unconfirmed': {
+      const { leftBehind } = view.rollout.rollback;
+      // The collectors of a rollback are explained by it as soon as it has a plan.
+      const why = hasRollback(view) ? whyLeftBehind(leftBehind, upgrade) : undefined;
+      return { reason: why === undefined ? progressText(upgrade) : staysText(upgrade, why), until: null };
+    }
+    case 'starting':
     case 'withdrawn':
     case 'rolledBack':
       return { reason: progressText(upgrade), until: null };
@@ -88,6 +95,10 @@ function explainProgress(view: RolloutView, upgrade: Upgrade, now: EpochMs): Upg
       return assertNever(progress);
   }
   return { reason: progressText(upgrade), until: dueAtOf(upgrade) ?? null };
+}
+
+function hasRollback({ rollout, rollback }: RolloutView): boolean {
+  return rollout.state === 'rollingBack' && rollback !== null;
 }
 
 /** Explains a collector that was withdrawn by a hold, and what brings it back; undefined for any other collector. */

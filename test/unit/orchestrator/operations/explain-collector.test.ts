@@ -98,8 +98,11 @@ describe('a collector of a rollout that is rolling back', () => {
     { ...identity, rolloutId: first },
   );
   const back = { ...identity, rolloutId: second, fromBuild: build, toBuild: old };
+  const leftBehind = [
+    { why: { kind: 'buildNotOffered' }, count: 1, some: [{ name: 'svr-12', had: old }] },
+  ] as const;
   const rollBack = async (upgrade: Upgrade) => {
-    await keep({ id: first, state: 'rollingBack', rollback: { startedAs: second } }, upgraded);
+    await keep({ id: first, state: 'rollingBack', rollback: { startedAs: second, leftBehind } }, upgraded);
     const rollback = { id: second, kind: 'rollback', ...rollbackOf(first) } as const;
     await keep({ ...rollback, createdAt: t + 1 }, upgrade);
   };
@@ -123,11 +126,16 @@ describe('a collector of a rollout that is rolling back', () => {
     },
   );
 
-  it('is explained by the rollout where the rollback does not take it back', async () => {
+  it('is explained by the rollout where the rollback does not take it back, with the reason', async () => {
     await rollBack(anUpgrade({ state: 'pending' }, { ...back, collectorId: 8, collectorName: 'svr-13' }));
     expect(await explain('7')).toMatchObject({
       build: old,
-      explanations: [{ rollout: first, state: 'succeeded' }],
+      explanations: [
+        {
+          ...{ rollout: first, state: 'succeeded' },
+          reason: `stays on ${build}: the rollback left it out, because the service no longer offered ${old}, its previous build`,
+        },
+      ],
       history: [],
     });
   });

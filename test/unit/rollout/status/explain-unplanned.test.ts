@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
+import type { LeftBehind } from '../../../../src/rollout/model/left-behind.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
+import { noRollback } from '../../../../src/rollout/model/rollout.ts';
 import type { EndState } from '../../../../src/rollout/model/upgrade.ts';
 import {
   explainUnplanned,
@@ -18,6 +20,7 @@ const aPast = (rollout: Partial<PastRecord['rollout']>, upgrade?: PastRecord['up
     kind: 'upgrade',
     state: 'finishedWithFailures',
     plan: { targetBuild: target },
+    rollback: noRollback,
     ...rollout,
   },
   upgrade,
@@ -80,11 +83,38 @@ describe('why a policy does not plan a collector', () => {
     // A newer build is started by the schedule.
     expect(explain({ past, target: { kind: 'chosen', build: '19.500-1' } }).kind).toBe('eligible');
     expect(explain({ past }, { build: target }).kind).toBe('atTarget');
-    const left = [aPast({ state: 'rolledBack' }, ended('succeeded'))];
-    expect(explain({ past: left }, { build: target })).toMatchObject({
-      kind: 'stays',
-      reason:
-        'stays on this build: the rollback of production-1 left it; `upwave status production-1` shows why',
+  });
+
+  describe('on the build that a rollback left it on', () => {
+    const leftBy = (...leftBehind: readonly LeftBehind[]) => {
+      const rollback = { ...noRollback, leftBehind };
+      const upgraded = anEndedOne('succeeded', {}, { collectorName: 'svr-1', toBuild: target });
+      const past = [aPast({ state: 'rolledBack', rollback }, upgraded)];
+      return explain({ past }, { build: target }).reason;
+    };
+    const others = { count: 9, some: [{ name: 'other', had: '19.288-10' }] };
+    const held = { why: { kind: 'held' }, ...others } as const;
+    const notOffered = { why: { kind: 'buildNotOffered' }, ...others } as const;
+    const named = [{ name: 'svr-1', had: '19.441-2' }];
+    const stays = `stays on ${target}: the rollback left it out, because`;
+
+    it.each<[string, readonly LeftBehind[], string]>([
+      ['as the only reason', [notOffered], 'the service no longer offered 19.441-2, its previous build'],
+      ['by its name', [notOffered, { ...held, some: named }], 'an operator held it'],
+      [
+        'by its previous build',
+        [held, { ...notOffered, some: [{ name: 'other', had: '19.441-2' }] }],
+        'the service no longer offered 19.441-2, its previous build',
+      ],
+    ])('shows the reason, known %s', (_how, left, reason) => {
+      expect(leftBy(...left)).toBe(`${stays} ${reason}`);
+    });
+
+    it('leads to the status where the record does not tell', () => {
+      const elsewhere =
+        'stays on this build: the rollback of production-1 left it; `upwave status production-1` shows why';
+      expect(leftBy(held, notOffered)).toBe(elsewhere);
+      expect(leftBy({ ...held, count: 1 })).toBe(elsewhere);
     });
   });
 
