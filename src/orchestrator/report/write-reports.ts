@@ -64,6 +64,7 @@ export async function writeReports<Format extends ReportFormat>(
   const figures = tally.figures();
   const report = reportDocument({
     ...{ status, groups: view.groups, figures, events, holdings: audit, gates: describeGates(view.rollout) },
+    left: view.rollout.rollback.leftBehind,
     ...{ night: describeNight(view.rollout, newestFirst, now, audit), madeAt: now, installation },
   });
   return Object.fromEntries(formats.map((format) => [format, writeReport(report, format)])) as Record<

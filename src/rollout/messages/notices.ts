@@ -134,12 +134,11 @@ function titleAndCause({
       const words = `${counted(waiting, 'collector waits', 'collectors wait')} until it is released.`;
       return { title: `${heldName(label)} held`, cause: `${reason}. ${words}` };
     }
-    case 'finished': {
-      const report = details.reports === undefined ? [] : [`Report: ${details.reports.join(', ')}`];
-      const cause = [details.reason, ...report].filter((words) => words !== '').join('. ');
-      const title = figures?.kind === 'rollback' ? rollbackEndText(details.state) : stateText(details.state);
-      return { title, cause };
-    }
+    case 'finished':
+      return {
+        title: figures?.kind === 'rollback' ? rollbackEndText(details.state) : stateText(details.state),
+        cause: finishedText(details),
+      };
     case 'noProgress':
       return {
         title: 'no progress',
@@ -157,6 +156,16 @@ function titleAndCause({
     default:
       return details satisfies never;
   }
+}
+
+function finishedText({
+  reason,
+  left: { build, by } = { build: '', by: [] },
+  reports,
+}: Extract<Notice['details'], { event: 'finished' }>): string {
+  const left = by.map((each) => `${counted(each.count, 'stays', 'stay')} on ${build}: ${each.reason}`);
+  const report = reports === undefined ? [] : [`Report: ${reports.join(', ')}`];
+  return [reason, ...left, ...report].filter((words) => words !== '').join('. ');
 }
 
 /** The title of the message that closes an incident. */

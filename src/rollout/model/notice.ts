@@ -50,6 +50,11 @@ export type OnceDetails =
       readonly reason: string;
       /** Paths of its report; absent without a report. */
       readonly reports?: readonly string[];
+      /** Collectors that a rollback left on their build; absent: none, or an older version wrote the record. */
+      readonly left?: {
+        readonly build: string;
+        readonly by: ReadonlyArray<{ readonly count: number; readonly reason: string }>;
+      };
     }
   /** A test message. */
   | { readonly event: 'test' };

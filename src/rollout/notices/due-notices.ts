@@ -90,15 +90,22 @@ export function dueOfRollout(
   for (const over of without(before.open, open))
     notices.push({ ...facts, ...overNotice(over), ...endingOf(over, status), ...continuesOf(over, status) });
   for (const raised of without(open, before.open)) notices.push(raise(raised));
-  if (endedAt !== null && before.endedAt !== endedAt) {
-    const { state, reason } = status;
-    const { reports = [] } = at;
-    const details = { event: 'finished', state, reason, ...(reports.length > 0 && { reports }) } as const;
-    notices.push(once(`finished/${endedAt}`, details));
-  }
+  if (endedAt !== null && before.endedAt !== endedAt)
+    notices.push(once(`finished/${endedAt}`, finishedDetails(status, at.reports)));
   return {
     notices,
     announced: { started: true, passed, open: keep(before.open, open), endedAt, progress },
+  };
+}
+
+function finishedDetails(status: RolloutStatus, reports: readonly string[] = []): OnceDetails {
+  const { kind, state, reason, leftBehind, fromBuilds } = status;
+  const by =
+    kind === 'rollback' ? leftBehind.map((left) => ({ count: left.count, reason: left.reason })) : [];
+  return {
+    ...{ event: 'finished', state, reason },
+    ...(reports.length > 0 && { reports }),
+    ...(by.length > 0 && { left: { build: fromBuilds[0] ?? '', by } }),
   };
 }
 

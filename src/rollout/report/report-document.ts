@@ -8,9 +8,11 @@ import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { gateChart, gateCourseText } from '../charts/gate-chart.ts';
 import { nightChart } from '../charts/night-chart.ts';
 import { type ProgressPoint, progressChart } from '../charts/stacked-chart.ts';
+import { leftBehindText, leftCollectorText } from '../messages/exclusions.ts';
 import { fromText } from '../messages/plans.ts';
-import { counted, starterText, stateText, waveStageText } from '../messages/sentences.ts';
+import { counted, rollbackEndText, starterText, stateText, waveStageText } from '../messages/sentences.ts';
 import { sharedAttributeText } from '../messages/stop-causes.ts';
+import { countLeft, type LeftBehind } from '../model/left-behind.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { failedStates } from '../model/upgrade.ts';
 import type { GateCourse } from '../status/describe-gates.ts';
@@ -26,13 +28,15 @@ import {
   utcText,
 } from './report-blocks.ts';
 import type { GroupFigures, ReportFigures } from './report-figures.ts';
-import { peopleBlocks, type ReportedActs } from './report-people.ts';
+import { peopleBlocks, type ReportedActs, rollbackOrder } from './report-people.ts';
 
 /** The data of a report. */
 export interface ReportInput extends ReportedActs {
   readonly groups: Pick<PlanGroups, 'strata'>;
   readonly figures: ReportFigures;
   readonly gates: readonly GateCourse[];
+  /** Collectors that a rollback left on the build. */
+  readonly left: readonly LeftBehind[];
   readonly night: RolloutNight;
   readonly madeAt: EpochMs;
   readonly installation: string | undefined;
@@ -43,7 +47,7 @@ export function reportDocument(input: ReportInput): ReportDocument {
   const { status } = input;
   const what = status.kind === 'rollback' ? 'Rollback' : 'Rollout';
   return {
-    title: `${what} ${status.id}: ${stateText(status.state)}`,
+    title: `${what} ${status.id}: ${outcomeText(status)}`,
     blocks: [
       ...summary(input),
       ...peopleBlocks(input),
@@ -56,29 +60,30 @@ export function reportDocument(input: ReportInput): ReportDocument {
   };
 }
 
-function summary({ status, events, figures: { all }, madeAt, installation }: ReportInput): readonly Block[] {
+function outcomeText({ kind, state, endedAt }: RolloutStatus): string {
+  return kind === 'rollback' && endedAt !== null ? rollbackEndText(state) : stateText(state);
+}
+
+function summary(input: ReportInput): readonly Block[] {
+  const { status, figures, madeAt, installation } = input;
+  const { all } = figures;
   const { planned, endedAt, createdAt, sharedAttribute: shared } = status;
   const [cause] = status.causes.find(({ of }) => of === 'failed')?.causes ?? [];
-  // The event has the name of the operator. It may be gone from a long history.
-  const startedBy = events.find(({ event }) => event === 'rollout.planned')?.by ?? status.startedBy;
   const running = endedAt === null ? 'still running' : instantText(endedAt);
   const facts: ReadonlyArray<readonly [string, string]> = [
     ...(installation === undefined ? [] : [['installation', installation] as const]),
     ['policy', status.policy],
     ['builds', `${fromText(status) || 'unknown'} → ${status.backTo.join(', ') || status.targetBuild}`],
     ['plan', status.planHash],
-    ['started', `${instantText(createdAt)}, by ${starterText(startedBy)}`],
+    ['started', `${instantText(createdAt)}, by ${starterText(starterOf(input))}`],
     ['ended', running],
     ['took', formatDuration((endedAt ?? madeAt) - createdAt)],
     // While it runs, the reason is that of its state: who approved or resumed it.
     [
       endedAt === null ? 'state' : 'outcome',
-      `${stateText(status.state)}${status.reason === '' ? '' : `: ${status.reason}`}`,
+      `${outcomeText(status)}${status.reason === '' ? '' : `: ${status.reason}`}`,
     ],
-    [
-      'collectors',
-      `${showCount(planned)} planned, ${showCount(all.ends.succeeded)} succeeded, ${showCount(failed(all))} failed`,
-    ],
+    ['collectors', [`${showCount(planned)} planned`, ...endTexts(status, all)].join(', ')],
     ...(cause === undefined
       ? []
       : [['main cause', `${showCount(cause.count)} failed: ${cause.text}`] as const]),
@@ -87,6 +92,23 @@ function summary({ status, events, figures: { all }, madeAt, installation }: Rep
     ['report made', instantText(madeAt)],
   ];
   return [tableBlock(['', ''], facts)];
+}
+
+/** An event or the audit has the name of the operator. It may be gone from a long history. */
+function starterOf({ status, events, holdings }: ReportInput): string {
+  const order = rollbackOrder(holdings, status);
+  return order?.by ?? events.find(({ event }) => event === 'rollout.planned')?.by ?? status.startedBy;
+}
+
+function endTexts({ leftBehind }: RolloutStatus, all: GroupFigures): readonly string[] {
+  const { succeeded, rolledBack } = all.ends;
+  const left = countLeft(leftBehind);
+  return [
+    `${showCount(succeeded)} succeeded`,
+    `${showCount(failed(all))} failed`,
+    ...(rolledBack === 0 ? [] : [`${showCount(rolledBack)} rolled back`]),
+    ...(left === 0 ? [] : [`${showCount(left)} not rolled back`]),
+  ];
 }
 
 function waves({ status, figures, madeAt, night, gates: courses }: ReportInput): readonly Block[] {
@@ -180,7 +202,10 @@ function failures({ status }: ReportInput): readonly Block[] {
   const columns = ['outcome', 'collectors', 'cause', 'strata', 'such as'];
   return [
     ...(failed.length === 0
-      ? [headingBlock('Failures'), textBlock('No upgrade failed.')]
+      ? [
+          headingBlock('Failures'),
+          textBlock(status.kind === 'rollback' ? 'No collector failed to go back.' : 'No upgrade failed.'),
+        ]
       : [
           headingBlock('Failures by cause'),
           ...(shared === null ? [] : [textBlock(`In common: ${sharedAttributeText(shared)}.`)]),
@@ -234,15 +259,17 @@ function actions({ events }: ReportInput): readonly Block[] {
   return [headingBlock('Events'), tableBlock(['when', 'by', 'event', 'about', 'reason'], rows, 'events')];
 }
 
-function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): readonly Block[] {
+/** Collectors that a rollback left on the build come first. */
+function leftBehind(input: ReportInput): readonly Block[] {
+  const { status, left, figures } = input;
+  const { missed, missedTotal, returned } = figures;
   const stays = [
+    ...left.map(({ why, count, some }) => {
+      const more = count > some.length ? [`… ${showCount(count - some.length)} more`] : [];
+      const names = [...some.map(leftCollectorText), ...more].join(', ');
+      return ['not rolled back', showCount(count), leftBehindText(why), names];
+    }),
     ...status.leftOut.map(({ reason, count }) => ['left out of the plan', showCount(count), reason, '']),
-    ...status.leftBehind.map(({ reason, count, names }) => [
-      'not rolled back',
-      showCount(count),
-      reason,
-      names.join(', '),
-    ]),
   ];
   const rows = missed.map(({ id, name, build, wave, state, at, reason }) => [
     String(id),
@@ -257,8 +284,9 @@ function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): 
   return [
     headingBlock('Left behind'),
     ...(stays.length === 0 ? [] : [tableBlock(['why', 'collectors', 'reason', 'such as'], stays)]),
+    ...(returned.size === 0 ? [] : [tableBlock(['rolled back to', 'collectors'], returnedRows(returned))]),
     ...(rows.length === 0
-      ? [textBlock('Every planned collector was upgraded.')]
+      ? allDone(input)
       : [
           tableBlock(
             ['id', 'collector', 'build before', 'wave', 'state', 'at', 'reason'],
@@ -275,6 +303,16 @@ function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): 
           ),
         ]),
   ];
+}
+
+function returnedRows(returned: ReportFigures['returned']): ReadonlyArray<readonly string[]> {
+  return [...returned].sort(([, a], [, b]) => b - a).map(([build, count]) => [build, showCount(count)]);
+}
+
+function allDone({ status, figures: { returned } }: ReportInput): readonly Block[] {
+  if (returned.size > 0) return [];
+  const done = status.kind === 'rollback' ? 'went back' : 'was upgraded';
+  return [textBlock(`Every planned collector ${done}.`)];
 }
 
 function failed({ ends }: GroupFigures): number {

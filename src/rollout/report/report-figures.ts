@@ -12,7 +12,7 @@ export interface GroupFigures {
   readonly durations: Pick<DurationSummary, 'medianMs' | 'p95Ms'> | null;
 }
 
-/** A collector that was not upgraded. */
+/** A collector that was not upgraded, and not rolled back. */
 export interface MissedCollector {
   readonly id: number;
   readonly name: string;
@@ -34,6 +34,8 @@ export interface ReportFigures {
   /** In plan order, at most `missedMax`. */
   readonly missed: readonly MissedCollector[];
   readonly missedTotal: number;
+  /** How many collectors were rolled back to each build. */
+  readonly returned: ReadonlyMap<string, number>;
 }
 
 // The report is for people; the export has all collectors.
@@ -55,6 +57,7 @@ export function makeReportTally(): {
   const strata = new Map<number, Group>();
   const ends: Array<{ at: EpochMs; failed: boolean }> = [];
   const missed: MissedCollector[] = [];
+  const returned = new Map<string, number>();
   let missedTotal = 0;
   return {
     add: (upgrade) => {
@@ -64,6 +67,11 @@ export function makeReportTally(): {
       if (progress.state === 'succeeded' || isFailed(progress.state))
         ends.push({ at: endedAtOf(upgrade) ?? 0, failed: progress.state !== 'succeeded' });
       if (progress.state === 'succeeded') return;
+      if (progress.state === 'rolledBack') {
+        const { fromBuild } = upgrade.identity;
+        returned.set(fromBuild, (returned.get(fromBuild) ?? 0) + 1);
+        return;
+      }
       missedTotal += 1;
       if (missed.length < missedMax) missed.push(missedOf(upgrade));
     },
@@ -74,6 +82,7 @@ export function makeReportTally(): {
       ends: ends.sort((one, other) => one.at - other.at),
       missed,
       missedTotal,
+      returned,
     }),
   };
 }

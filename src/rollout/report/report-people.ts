@@ -46,12 +46,26 @@ export function peopleBlocks({ events, holdings, status }: ReportedActs): readon
 // A hold of a group reaches its rollouts within seconds.
 const sameActMs: DurationMs = 60_000;
 
+/** Who ordered a rollback, and why, in the audit of its original; undefined for an upgrade. */
+export function rollbackOrder(
+  holdings: readonly AuditEntry[],
+  { rollbackOf }: Pick<RolloutStatus, 'rollbackOf'>,
+): AuditEntry | undefined {
+  const [first] = holdings
+    .filter(({ event, subject }) => event === 'rollout.rollingBack' && subject === rollbackOf)
+    .sort((one, other) => one.at - other.at);
+  return first;
+}
+
 /** What was retried, held or released, if it concerns this rollout: a stratum of it, or a group or its build while it ran. */
 function heldSubject(
-  { event, subject, at }: AuditEntry,
+  entry: AuditEntry,
   holdings: readonly AuditEntry[],
-  { id, targetBuild, createdAt, endedAt }: RolloutStatus,
+  status: RolloutStatus,
 ): string | undefined {
+  const { event, subject, at } = entry;
+  const { id, targetBuild, createdAt, endedAt } = status;
+  if (event === 'rollout.rollingBack') return entry === rollbackOrder(holdings, status) ? subject : undefined;
   const ofRollout = ` of ${id}`;
   // The rollout's own events have each collector, but not what was asked.
   if (event === 'rollout.retried')

@@ -251,6 +251,22 @@ it.each([
   expect(notices.map((notice) => noticeText(notice).title)).toContain(`rollback of production: ${title}`);
 });
 
+it('the end of a rollback says how many stay on the build, and why', () => {
+  const left = (count: number, reason: string) => ({ kind: 'held', reason, count, names: [] }) as const;
+  const status = aRolloutStatus({
+    ...{ kind: 'rollback', state: 'finishedWithFailures', endedAt: startedAt, fromBuilds: ['19.536-4'] },
+    ...{
+      reason: 'every collector of the plan has ended',
+      leftBehind: [left(17, 'not offered'), left(1, 'held')],
+    },
+  });
+  const { notices } = dueOfRollout(undefined, status, { now: startedAt, since: startedAt, gracePeriodMs });
+  const end = notices.find(({ details }) => details.event === 'finished');
+  expect(end && noticeText(end).cause).toBe(
+    'every collector of the plan has ended. 17 stay on 19.536-4: not offered. 1 stays on 19.536-4: held',
+  );
+});
+
 describe('the notifications of the scans of a policy', () => {
   const read = (...readings: ReadonlyArray<Pick<ScanReading, 'failure' | 'overdueAt'>>) => {
     let announced: Parameters<typeof dueOfPolicy>[0];

@@ -55,6 +55,7 @@ function anInput(changes: Partial<ReportInput> = {}): ReportInput {
     ],
     holdings: [],
     gates: [],
+    left: [],
     night: aNight({ lanes: [soakedLane], to: startedAt + 20 * minute }),
     madeAt: startedAt + 30 * minute,
     installation: 'eu',
@@ -165,6 +166,66 @@ describe('a report', () => {
     expect(peopleIn(events.slice(0, 2), back)).toEqual([
       'Who asked for it is in the report of production-1.',
     ]);
+  });
+
+  describe('of a rollback', () => {
+    const rollback = {
+      kind: 'rollback',
+      state: 'finishedWithFailures',
+      endedAt: startedAt + minute,
+    } as const;
+    const held = { kind: 'held', reason: 'an operator holds them', count: 17, names: [] } as const;
+    const status = aRolloutStatus({
+      ...{ ...rollback, rollbackOf: 'production-1', leftBehind: [held], startedBy: 'production-1' },
+    });
+    const input = { status, figures: tallied(succeeded(minute), succeeded(minute)) };
+
+    it('has one name for its outcome, and counts the collectors that stay', () => {
+      const text = writeReport(reportDocument(anInput(input)), 'md');
+      expect(text).toContain('# Rollback production-20260302-1: rolled back, not all');
+      expect(text).toContain('| outcome | rolled back, not all');
+      expect(text).toContain('planned, 2 succeeded, 0 failed, 17 not rolled back |');
+      expect(text).toContain('No collector failed to go back.');
+      expect(text).toContain('Every planned collector went back.');
+    });
+
+    it('names who ordered it, and why', () => {
+      const order = { event: 'rollout.rollingBack', subject: 'production-1', reason: 'drops data' } as const;
+      const holdings = [
+        { ...order, at: startedAt + 3 * minute, by: 'bob' },
+        { ...order, at: startedAt - minute, by: 'ann' },
+        { ...order, at: startedAt - 2 * minute, by: 'cem', subject: 'production-9' },
+      ];
+      const events = [aRolloutEvent({ event: 'rollout.planned', by: 'daemon' })];
+      const text = writeReport(reportDocument(anInput({ ...input, holdings, events })), 'md');
+      expect(text).toContain('| 2026-03-02 20:59 UTC | ann | rolling back: production-1 | drops data |');
+      expect(text).toMatch(/\| started \| .*, by ann \|/);
+      expect(text).not.toMatch(/bob|cem/);
+    });
+  });
+
+  it('lists the collectors that a rollback left, and counts those that went back by build', () => {
+    const back = (fromBuild: string) =>
+      anEndedOne('rolledBack', {}, { fromBuild, collectorName: 'returned' });
+    const had = '19.288-10';
+    const left: ReportInput['left'] = [
+      {
+        why: { kind: 'buildNotOffered' },
+        count: 5,
+        some: ['a', 'b', 'c', 'd'].map((name) => ({ name, had })),
+      },
+    ];
+    const figures = tallied(succeeded(minute), back('19.400-1'), back('19.402-2'), back('19.402-2'));
+    const text = writeReport(reportDocument(anInput({ left, figures })), 'md');
+    expect(text).toContain('planned, 1 succeeded, 0 failed, 3 rolled back |');
+    const [, section = ''] = text.split('## Left behind');
+    const names = ['a', 'b', 'c', 'd'].map((name) => `${name} (had ${had})`).join(', ');
+    expect(section).toMatch(/not rolled back[\s\S]*left out of the plan/);
+    expect(section).toContain(
+      `| not rolled back | 5 | the service no longer offers the build they had | ${names}, … 1 more |`,
+    );
+    expect(section).toContain('| 19.402-2 | 2 |\n| 19.400-1 | 1 |');
+    expect(section).not.toMatch(/returned|Every planned/);
   });
 
   it('names who retried, and who held and released groups of the rollout and its build', () => {
