@@ -478,7 +478,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const page = await open(`${url}/#/rollouts/production-20260302-1`);
     const expected = [
       '2 left out: failed in an earlier rollout of this build.',
-      'lab-20260301-1 to this build was rolled back: by lab-20260301-2.',
+      'lab-20260301-1 to this build was rolled back by lab-20260301-2.',
       'The collectors run 19.441-2 now.',
       '1,020 left out: runs the target build already.',
       '3 left out: excluded.',
@@ -533,7 +533,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.goto(`${url}/#/`);
     await page.getByRole('button', { name: 'start production' }).click();
     await page.getByText('Plan 7f3a: 12 collectors to 19.455-2').waitFor();
-    await page.getByText('production-20260302-1 to this build was aborted: by alice: CHG-9.').waitFor();
+    await page.getByText('production-20260302-1 to this build was aborted by alice: CHG-9.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'start production' }).click();
     // With the answer the page goes to what was started.
     await page.waitForURL(/#\/rollouts\//);

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import type { EventFilter } from '../../orchestrator/operations/operations.ts';
+import { starterText } from '../../rollout/messages/sentences.ts';
 import { findRollout } from '../rollouts/choose-rollout.ts';
 import { fitLines, widest } from '../rollouts/fit-lines.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
@@ -46,7 +47,7 @@ export function eventLines(
     const about = [
       collectorId === undefined ? undefined : `${collectorId} ${collectorName ?? ''}`.trim(),
       wave === undefined ? undefined : `wave ${wave}`,
-      by === 'daemon' ? undefined : `by ${by}`,
+      by === 'daemon' ? undefined : `by ${starterText(by)}`,
     ].filter((part) => part !== undefined);
     const words = [about.join(', '), reason].filter((part) => part !== '').join(': ');
     const label = `${showInstant(at, now)}  ${event.padEnd(nameWidth)} `;

@@ -10,7 +10,7 @@ import { headlineColor, headlineText } from '../rollouts/headline-text.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
-import { showInstant } from '../shell/show-instant.ts';
+import { showZoned } from '../shell/show-instant.ts';
 
 export interface ListOptions extends DaemonTarget {
   readonly before?: string;
@@ -80,7 +80,7 @@ export function renderList(
         paint(headlineColor(status), (headlines[index] ?? '').padEnd(widths[2] ?? 0)),
         `${showCount(counts.succeeded)}/${showCount(planned)} ${kind === 'rollback' ? 'back' : 'ok'}`,
         ...(failed === 0 ? [] : [paint('red', `${showCount(failed)} failed`)]),
-        `${showInstant(createdAt, now)}${endedAt === null ? '' : ` to ${showInstant(endedAt, now)}`}`,
+        showZoned(createdAt, now, endedAt),
         ...(rollbackOf === null ? [] : [`the rollback of ${toPrintable(rollbackOf)}`]),
         ...(rollbackId === null ? [] : [`rolled back by ${toPrintable(rollbackId)}`]),
       ].join('  ');

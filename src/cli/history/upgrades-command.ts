@@ -10,7 +10,7 @@ import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
-import { showInstant } from '../shell/show-instant.ts';
+import { showZoned } from '../shell/show-instant.ts';
 
 export interface UpgradesOptions extends DaemonTarget {
   readonly state?: readonly UpgradeState[];
@@ -68,7 +68,7 @@ export function renderUpgrades(
         String(collectorId).padStart(idWidth),
         (waves[index] ?? '').padEnd(waveWidth),
         stateText(state).padEnd(stateWidth),
-        ...(at === null ? [] : [showInstant(at, now)]),
+        ...(at === null ? [] : [showZoned(at, now)]),
         toPrintable(reason ?? ''),
       ];
       const line = cells.join('  ').trimEnd();

@@ -7,7 +7,7 @@ import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
 import { renderTable } from '../shell/render-table.ts';
-import { showInstant } from '../shell/show-instant.ts';
+import { showZoned } from '../shell/show-instant.ts';
 
 /** `upwave builds --history`: what builds did in ended rollouts, the newest build first. */
 export async function buildHistoryCommand(options: DaemonTarget, output: ConsoleOutput): Promise<ExitCode> {
@@ -32,7 +32,7 @@ export function renderBuildHistory(builds: readonly BuildOutcome[], now: EpochMs
     const { accountName, build, tried, failed, rollouts, lastEndedAt, strata: all } = outcome;
     const share = failed === 0 ? '' : ` (${failedShareText(outcome)})`;
     const figures = [showCount(tried), `${showCount(failed)}${share}`, showCount(rollouts)];
-    const cells = [build, ...figures, showInstant(lastEndedAt, now)];
+    const cells = [build, ...figures, showZoned(lastEndedAt, now)];
     const worst = worstStrata(all).map(worstStratumText);
     const strata = worst.length === 0 ? [''] : worst;
     const named = hasAccounts ? [accountName ?? '', ...cells] : cells;

@@ -79,7 +79,7 @@ export async function rehearseCommand(
     ...(holds && { holds }),
     verdicts,
   };
-  if (options.html !== undefined) await writeHtml(options.html, result);
+  if (options.html !== undefined) await writeHtml(options.html, result, output.err);
   const met = verdicts.flatMap((each) => (each.isMet ? [each.condition] : []));
   if (options.json) printJson(output, jsonOf(result, met));
   else output.out.write(`${renderRehearsal(result)}\n`);
@@ -230,9 +230,9 @@ function readLimit(text: string): Limit {
   }
 }
 
-async function writeHtml(path: string, result: ShownRehearsal): Promise<void> {
+async function writeHtml(path: string, result: ShownRehearsal, err: ConsoleOutput['err']): Promise<void> {
   const text = writeReport(rehearsalDocument(result), 'html');
-  await writeLinesToFile(path, text.trimEnd().split('\n'), 'all');
+  await writeLinesToFile(path, text.trimEnd().split('\n'), { reader: 'all', err });
 }
 
 function jsonOf({ rehearsal, variants, ...heading }: ShownRehearsal, met: readonly string[]) {

@@ -14,7 +14,7 @@ import { type AskedVerb, type RolloutVerb, verbTraits } from '../../rollout/verb
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { type AnswerInput, confirm } from '../shell/operator.ts';
-import { showInstant } from '../shell/show-instant.ts';
+import { showZoned } from '../shell/show-instant.ts';
 import { fitLines } from './fit-lines.ts';
 import { readUpgrades } from './read-upgrades.ts';
 
@@ -88,7 +88,7 @@ export function questionLines(
   now: EpochMs,
   columns: number | undefined,
 ): readonly string[] {
-  const words = consequenceText(asked.verb, status, { now, showAt: (at) => showInstant(at, now) });
+  const words = consequenceText(asked.verb, status, { now, showAt: (at) => showZoned(at, now) });
   const checks = 'planHash' in asked ? [...planWarnings(status, []), ...planFacts(status)] : [];
   const facts = [...words, ...checks];
   return [

@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
 import { configText } from '../../rollout/messages/config-texts.ts';
-import { showInstant } from '../shell/show-instant.ts';
+import { showZoned } from '../shell/show-instant.ts';
 
 /**
  * Blockers of the whole daemon, and a line for each policy: its last scan, the
@@ -39,11 +39,11 @@ function reportLines(reports: PolicyStatuses['reports'], onlyTrouble: boolean): 
 const refusedText = 'The config file has errors; the daemon still uses the last valid config.';
 
 function scanText({ lastScan, lastGoodAt, nextScanAt }: PolicyStatus, now: EpochMs): string {
-  const next = nextScanAt === null ? '' : `; next ${showInstant(nextScanAt, now)}`;
+  const next = nextScanAt === null ? '' : `; next ${showZoned(nextScanAt, now)}`;
   if (lastScan === null) return `none yet${next}`;
   const reason = toPrintable(lastScan.reason).replace(/\.$/, '');
-  const at = showInstant(lastScan.at, now);
+  const at = showZoned(lastScan.at, now);
   if (lastScan.outcome !== 'failed') return `${at}: ${reason}${next}`;
-  const good = lastGoodAt === null ? '' : ` (the last good one ${showInstant(lastGoodAt, now)})`;
+  const good = lastGoodAt === null ? '' : ` (the last good one ${showZoned(lastGoodAt, now)})`;
   return `${at}: failed: ${reason}${good}${next}`;
 }

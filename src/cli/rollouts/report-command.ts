@@ -23,7 +23,7 @@ export async function reportCommand(
     return { id: chosen.id, report: await client.report(chosen.id, format) };
   });
   const lines = report.trimEnd().split('\n');
-  if (out !== undefined) await writeLinesToFile(out, lines, 'all');
+  if (out !== undefined) await writeLinesToFile(out, lines, { reader: 'all', err: output.err });
   else if (!options.json) await writeLines(output.out, lines);
   if (options.json) printJson(output, { rollout: id, format, ...(out === undefined ? { report } : { out }) });
   return exitCodes.done;

@@ -15,7 +15,7 @@ import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
 import { confirm, operatorName } from '../shell/operator.ts';
-import { showInstant, showZoned } from '../shell/show-instant.ts';
+import { showZoned } from '../shell/show-instant.ts';
 import { fitLines } from './fit-lines.ts';
 import { renderStatus } from './render-status.ts';
 
@@ -58,7 +58,7 @@ export function renderPreview(preview: StartPreview, now: EpochMs, columns?: num
     fitLines(label, [text], { width: columns, labelColumns });
   return [
     ...line(`${policy}:`, planText(preview), toPrintable(policy).length + 2),
-    ...(earlier === null ? [] : line('earlier', `${showInstant(earlier.at, now)}, ${earlierText(earlier)}`)),
+    ...(earlier === null ? [] : line('earlier', `${showZoned(earlier.at, now)}, ${earlierText(earlier)}`)),
     ...(failedBefore === 0 ? [] : line('retried', retriedText(preview))),
     ...(expectedFailures === null
       ? []

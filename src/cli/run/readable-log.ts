@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { starterText } from '../../rollout/messages/sentences.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
@@ -43,7 +44,7 @@ function readable(line: z.infer<typeof Line>, { paint }: Pick<ConsoleOutput, 'pa
     wave === undefined ? undefined : `wave ${wave}`,
     collectorName,
     receiver,
-    by === undefined || by === 'daemon' ? undefined : `by ${by}`,
+    by === undefined || by === 'daemon' ? undefined : `by ${starterText(by)}`,
   ].filter((part) => part !== undefined);
   const words = [about.join(', '), line.reason ?? line.error?.message ?? version ?? ''];
   const name = event.padEnd(eventWidth);

@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { toPrintable } from '../../base/safe-text.ts';
 import { type CommandFailure, UsageFailure } from './command.ts';
 
 /** The lines, without line ends. */
@@ -10,10 +11,15 @@ export type Lines = Iterable<string> | AsyncIterable<string>;
 
 /**
  * Writes a file. It gets its name only when it is complete.
+ * Its path is named on stderr, where it is no device.
  * @param reader `owner`: nobody else may read it; `all`: whoever the umask allows, as with a redirected output
  * @throws CommandFailure when the file cannot be written
  */
-export async function writeLinesToFile(path: string, lines: Lines, reader: 'owner' | 'all'): Promise<void> {
+export async function writeLinesToFile(
+  path: string,
+  lines: Lines,
+  { reader, err }: { readonly reader: 'owner' | 'all'; readonly err: NodeJS.WritableStream },
+): Promise<void> {
   try {
     if (await isDevice(path)) return await pipeline(Readable.from(withEnds(lines)), createWriteStream(path));
     // The temporary name is random: an existing file or link would have the mode and target of somebody else.
@@ -23,6 +29,7 @@ export async function writeLinesToFile(path: string, lines: Lines, reader: 'owne
       // Flushed before the rename: after a power cut, the name must not exist without its content.
       await pipeline(Readable.from(withEnds(lines)), file.createWriteStream({ flush: true }));
       await rename(unfinished, path);
+      err.write(`written: ${toPrintable(path)}\n`);
     } catch (error) {
       await rm(unfinished, { force: true });
       throw error;

@@ -27,7 +27,7 @@ export async function exportCommand(
   await withKeptState(options, async (state) => {
     const lines = encode(await chooseKept(state, named));
     if (options.out === undefined) await writeLines(output.out, lines);
-    else await writeLinesToFile(options.out, lines, 'owner');
+    else await writeLinesToFile(options.out, lines, { reader: 'owner', err: output.err });
   });
   return exitCodes.done;
 }

@@ -83,14 +83,15 @@ export function planWarnings(
   ];
 }
 
-/** That a rollout to this build was given up: `web-20261121-1 to this build was aborted: by alice`. */
+/** That a rollout to this build was given up: `web-20261121-1 to this build was aborted by alice: CHG-9`. */
 export function earlierText({
   rollout,
   state,
   reason,
 }: Pick<RolloutStatus, 'state' | 'reason'> & { readonly rollout: string }): string {
   const verb = state === 'rollingBack' ? 'is' : 'was';
-  return `${rollout} to this build ${verb} ${stateText(state)}${reason === '' ? '' : `: ${reason}`}`;
+  const why = reason === '' ? '' : `${reason.startsWith('by ') ? '' : ':'} ${reason}`;
+  return `${rollout} to this build ${verb} ${stateText(state)}${why}`;
 }
 
 /** Which planned collectors a start upgrades again: `3 of 12 collectors failed before on this build, and are retried`. */

@@ -47,7 +47,7 @@ describe('upwave rehearse', () => {
       'held > 100',
     );
     expect(text.code).toBe(1);
-    expect(text.err).toBe('failed: harmed.worst > 0\n');
+    expect(text.err).toBe(`written: ${html}\nfailed: harmed.worst > 0\n`);
     expect(text.out).toMatch(
       /^production → 19\.536-4 {3}\d+ collectors {3}begins 21:00 UTC\nplayed: +4 seeds\n/,
     );

@@ -358,7 +358,9 @@ describe('a command that reads', () => {
   it('`report --out` writes a file', async () => {
     const { upwave } = await setUp();
     const out = join(aFolder(), 'report.html');
-    expect(await upwave('report', '--format', 'html', '--out', out)).toMatchObject({ code: 0, out: '' });
+    expect(await upwave('report', '--format', 'html', '--out', out)).toMatchObject({
+      ...{ code: 0, out: '', err: `written: ${out}\n` },
+    });
     expect(readFileSync(out, 'utf8')).toBe(`html of ${running}\n`);
   });
 
@@ -400,7 +402,7 @@ describe('status', () => {
   });
 
   // A minute ago may be yesterday, which is shown with its date.
-  const instant = String.raw`(?:\d{4}-\d{2}-\d{2} )?[\d:]+`;
+  const instant = String.raw`(?:\d{4}-\d{2}-\d{2} )?[\d:]+ [A-Z]\S*`;
   const night = { policy: 'night', lastGoodAt: null, config: { kind: 'agreed', others: 0 } } as const;
   const at = Date.now() - 60_000;
   it.each([

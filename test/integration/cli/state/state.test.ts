@@ -46,7 +46,9 @@ describe.concurrent('`upwave export`', () => {
     for (const secret of Object.values(nightCredentials)) expect(out).not.toContain(secret);
 
     const file = join(desk.path, 'record.jsonl');
-    expect(await desk.call('export', rolloutId, '--out', file)).toMatchObject({ code: 0, all: '' });
+    expect(await desk.call('export', rolloutId, '--out', file)).toMatchObject({
+      ...{ code: 0, all: `written: ${file}\n` },
+    });
     expect(readFileSync(file, 'utf8')).toBe(out);
     const unknown = await desk.run('export', 'nonsense');
     expect(unknown).toMatchObject({ code: 2, out: '' });

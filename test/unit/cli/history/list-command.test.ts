@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
+import { eventLines } from '../../../../src/cli/history/events-command.ts';
 import { renderList } from '../../../../src/cli/history/list-command.ts';
+import { showZoned } from '../../../../src/cli/shell/show-instant.ts';
 import { startedAt } from '../../../support/builders.ts';
-import { aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
+import { aRolloutEvent, aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
 
 const plain = { paint: (_color: unknown, text: string) => text };
 
@@ -16,4 +18,18 @@ it('a list shows the builds of a rollback, and how many collectors are back', ()
   expect(rollback).toContain('→ 19.525-63, 19.500-1, 19.499-2, … (4 builds) ');
   expect(rollback).toContain('  10/22 back  ');
   expect(upgrade).toMatch(/→ 19\.536-4 .* \d+\/\d+ ok {2}/);
+});
+
+it('a list shows the zone of its times', () => {
+  const [line] = renderList([aRolloutStatus({ endedAt: startedAt + 60_000 })], startedAt, plain).split('\n');
+  expect(line).toContain(`  ${showZoned(startedAt, startedAt, startedAt + 60_000)}`);
+});
+
+it('events have the same name for the start of the daemon as the status', () => {
+  const [[line] = []] = eventLines(
+    [aRolloutEvent({ event: 'rollout.planned', by: 'start' })],
+    startedAt,
+    undefined,
+  );
+  expect(line).toContain('by daemon start');
 });

@@ -9,6 +9,7 @@ import {
   showInstantIn,
   showMinute,
   showSecond,
+  showZoned,
 } from '../../../../src/cli/shell/show-instant.ts';
 import type { StartPreview } from '../../../../src/contract/admin/policies.ts';
 import { summarizeBuilds } from '../../../../src/rollout/report/build-history.ts';
@@ -68,7 +69,7 @@ describe('the history of builds', () => {
   it('has a line for each build, and one for each further stratum with failures', () => {
     const older = aBuildRecord({ build: '19.525-63', strata: [{ ...linux, failed: {}, returned: 1_200 }] });
     const builds = summarizeBuilds([aBuildRecord({ strata: [linux, windows] }), older]);
-    const ended = showInstant(startedAt, startedAt + 48 * hour);
+    const ended = showZoned(startedAt, startedAt + 48 * hour);
     const cells = renderBuildHistory(builds, startedAt + 48 * hour)
       .split('\n')
       .flatMap((line) => (line.includes('│') ? [line.split('│').map((cell) => cell.trim())] : []))
@@ -248,7 +249,7 @@ describe('the rollout that a start would begin', () => {
     const earlier = { rollout: 'production-20260302-1', state: 'rolledBack', reason, at: startedAt } as const;
     const [, line] = renderPreview({ ...preview, earlier }, startedAt).split('\n');
     expect(line).toBe(
-      `earlier   ${showInstant(startedAt, startedAt)}, production-20260302-1 to this build was rolled back: ${reason}`,
+      `earlier   ${showZoned(startedAt, startedAt)}, production-20260302-1 to this build was rolled back ${reason}`,
     );
   });
 

@@ -35,6 +35,11 @@ describe('lines to a stream', () => {
 });
 
 describe('lines in a file', () => {
+  const err = new PassThrough();
+  const [owner, all] = [
+    { reader: 'owner', err },
+    { reader: 'all', err },
+  ] as const;
   const modeOf = async (path: string) => ((await lstat(path)).mode & 0o777).toString(8);
 
   it('are private, and no link or file of somebody else is written to (P12)', async () => {
@@ -42,7 +47,7 @@ describe('lines in a file', () => {
     const [out, victim] = [join(folder, 'out'), join(folder, 'victim')];
     await writeFile(victim, 'precious', { mode: 0o644 });
     await symlink(victim, `${out}.part`);
-    await writeLinesToFile(out, lines(2), 'owner');
+    await writeLinesToFile(out, lines(2), owner);
     expect(await readFile(victim, 'utf8')).toBe('precious');
     expect((await lstat(out)).isFile()).toBe(true);
     expect(await modeOf(out)).toBe('600');
@@ -51,7 +56,7 @@ describe('lines in a file', () => {
 
   it('may be read by those whom the umask allows, where they are meant for others', async () => {
     const out = join(aFolder(), 'out');
-    await writeLinesToFile(out, lines(1), 'all');
+    await writeLinesToFile(out, lines(1), all);
     expect(await modeOf(out)).toBe((0o666 & ~process.umask()).toString(8));
   });
 
@@ -62,7 +67,7 @@ describe('lines in a file', () => {
       await writeFile(name, 'left over');
       await chmod(name, 0o666);
     }
-    await writeLinesToFile(out, lines(1), 'owner');
+    await writeLinesToFile(out, lines(1), owner);
     expect(await modeOf(out)).toBe('600');
   });
 
@@ -72,12 +77,21 @@ describe('lines in a file', () => {
       const folder = aFolder();
       const pipe = join(folder, 'pipe');
       execFileSync(mkfifo, [pipe]);
-      const [text] = await Promise.all([readFile(pipe, 'utf8'), writeLinesToFile(pipe, lines(2), 'owner')]);
+      const [text] = await Promise.all([readFile(pipe, 'utf8'), writeLinesToFile(pipe, lines(2), owner)]);
       expect(text).toBe('line 0\nline 1\n');
       expect((await lstat(pipe)).isFIFO()).toBe(true);
       expect(await readdir(folder)).toEqual(['pipe']);
     },
   );
+
+  it('are named on stderr once they are written', async () => {
+    const out = join(aFolder(), 'out');
+    const notes = new PassThrough();
+    await writeLinesToFile(out, lines(1), { reader: 'all', err: notes });
+    expect(String(notes.read())).toBe(`written: ${out}\n`);
+    await writeLinesToFile('/dev/null', lines(1), { reader: 'all', err: notes });
+    expect(notes.read()).toBeNull();
+  });
 
   it('leave nothing behind when reading them fails', async () => {
     const folder = aFolder();
@@ -85,9 +99,9 @@ describe('lines in a file', () => {
       yield 'line';
       throw new Error('no more');
     }
-    await expect(writeLinesToFile(join(folder, 'out'), broken(), 'owner')).rejects.toThrow('no more');
+    await expect(writeLinesToFile(join(folder, 'out'), broken(), owner)).rejects.toThrow('no more');
     expect(await readdir(folder)).toEqual([]);
-    await expect(writeLinesToFile(join(folder, 'no', 'out'), lines(1), 'owner')).rejects.toThrow(
+    await expect(writeLinesToFile(join(folder, 'no', 'out'), lines(1), owner)).rejects.toThrow(
       CommandFailure,
     );
   });
