@@ -8,7 +8,8 @@ import { failuresAllowed, formatAmount, type Policy } from '../../rollout/model/
 import { longestChain } from '../../rollout/planning/arrange-plan.ts';
 import { type Coverage, coverage } from '../../rollout/planning/coverage.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
-import { type Estimate, estimateRemainder, limitsOfWaves } from '../../rollout/status/estimate.ts';
+import type { Estimate } from '../../rollout/status/estimate.ts';
+import { estimatePlan } from '../../rollout/status/estimate-plan.ts';
 import { windowOf } from '../../rollout/status/window.ts';
 
 /** The figures of a plan, for its text and its JSON. */
@@ -66,17 +67,6 @@ export function assessPlan(
       },
     ];
   });
-  const limits = limitsOfWaves(
-    policy,
-    policy.waves.map((rule, index) => ({ rule, succeeded: 0, starts: waves[index]?.size ?? 0 })),
-  );
-  const remainders = waves.map(({ size, soakMs, chain }, index) => ({
-    ...limits[index],
-    upgrades: size,
-    mayStart: true,
-    soakMs: size === 0 ? 0 : soakMs,
-    chain,
-  }));
   const planned = waves.reduce((sum, { size }) => sum + size, 0);
   const installed = planned + plan.leftOut.length;
   const collectors = plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector));
@@ -87,7 +77,7 @@ export function assessPlan(
     waves,
     strata: { total, uncovered },
     window: fullWindowOf(policy, now),
-    estimate: estimateRemainder(remainders, policy, { from: now, requestsPerSecond, fleetSize: installed }),
+    estimate: estimatePlan(policy, plan, { now, requestsPerSecond }),
     unweighedFields: runAtOnce(tabulateAttributes(collectors)).leftOut,
   };
 }

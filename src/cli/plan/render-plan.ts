@@ -8,6 +8,7 @@ import {
   nobodyPlannedText,
   showLeftOut,
 } from '../../rollout/messages/exclusions.ts';
+import { durationText } from '../../rollout/messages/plans.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { unweighedText } from '../../rollout/messages/stop-causes.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
@@ -182,12 +183,15 @@ function windowLines({ upgrade }: Policy, { window }: PlanFigures, now: EpochMs)
 
 function estimateLine(policy: Policy, { estimate, waves }: PlanFigures, now: EpochMs): string {
   const { endsAt, plusMinusMs, requests } = estimate;
-  if (endsAt === null) return `needs about ${counted(requests, 'request')}, and does not fit its windows`;
-  const lasts = `${formatDuration(endsAt - now)} (±${formatDuration(plusMinusMs)})`;
+  const lasts = durationText({
+    durationMs: endsAt === null ? null : endsAt - now,
+    ...{ plusMinusMs, requests },
+  });
+  if (endsAt === null) return `needs ${lasts}`;
   const isApproved = policy.approval || waves.some(({ approval }) => approval);
   // Without an approval nobody knows the end.
   const end = isApproved ? 'without the wait for approval' : `would end about ${showMinute(endsAt, now)}`;
-  return `takes about ${lasts} and ${counted(requests, 'request')}, ${end}`;
+  return `takes ${lasts}, ${end}`;
 }
 
 function leftOutLines(plan: Plan): readonly string[] {

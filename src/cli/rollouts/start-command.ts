@@ -4,11 +4,13 @@ import type { EpochMs } from '../../base/time.ts';
 import type { StartPreview } from '../../contract/admin/policies.ts';
 import { leftOutLine } from '../../rollout/messages/exclusions.ts';
 import {
+  durationText,
   earlierText,
   expectedTexts,
   expectedWarnings,
   planText,
   retriedText,
+  startLimitsText,
 } from '../../rollout/messages/plans.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
@@ -58,6 +60,8 @@ export function renderPreview(preview: StartPreview, now: EpochMs, columns?: num
     fitLines(label, [text], { width: columns, labelColumns });
   return [
     ...line(`${policy}:`, planText(preview), toPrintable(policy).length + 2),
+    ...line('limits', startLimitsText(preview)),
+    ...line('takes', `${durationText(preview.estimate)}${approval ? ', without the wait for approval' : ''}`),
     ...(earlier === null ? [] : line('earlier', `${showZoned(earlier.at, now)}, ${earlierText(earlier)}`)),
     ...(failedBefore === 0 ? [] : line('retried', retriedText(preview))),
     ...(expectedFailures === null

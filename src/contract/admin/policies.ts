@@ -101,7 +101,15 @@ const StartPreview = namedObject('StartPreview', 'What `start` would start now.'
   planHash: z.string().describe('Identifies this plan for `start`.'),
   targetBuild: z.string(),
   planned: z.number().int().min(0).describe('Collectors of the plan.'),
-  waves: rowsOf({ name: z.string(), size: z.number().int().min(0) }),
+  waves: rowsOf({ name: z.string(), size: z.number().int().min(0), soakMs: z.number() }),
+  concurrency: z.number().int().min(0).describe('How many are upgraded at the same time.'),
+  estimate: z
+    .object({
+      durationMs: z.number().nullable().describe('Null: the windows are too short for the plan.'),
+      plusMinusMs: z.number().describe('Half the width of the expected range.'),
+      requests: z.number().int().min(0),
+    })
+    .describe('How long the plan takes from now, without the wait for approvals.'),
   leftOut: listOf(ShownLeftOut).describe('Collectors that the plan leaves out, by reason.'),
   earlier: z
     .object({

@@ -14,6 +14,8 @@ import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { expectFailures } from '../../rollout/planning/expected-failures.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
+import { estimatePlan } from '../../rollout/status/estimate-plan.ts';
+import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import { failedBefore, readBuildTrials } from '../scan/read-plan.ts';
 import { previewRollout, type ScanParts, startRollout } from '../scan/scan.ts';
 
@@ -35,6 +37,7 @@ export type StartResult = { readonly kind: 'started'; readonly status: RolloutSt
 export interface StartPolicyParts extends ScanParts {
   /** The policies of the current config. */
   readonly rollouts: () => readonly Policy[];
+  readonly readApiBudgetStatus: ReadApiBudgetStatus;
   readonly rolloutStatus: (rolloutId: string) => Promise<RolloutStatus | undefined>;
 }
 
@@ -56,7 +59,8 @@ export function makeStartPolicy(parts: StartPolicyParts): {
         targetBuild: found.plan.targetBuild,
         history: await readBuildTrials(parts),
       });
-      const more = { earlier, failedBefore: failed, expectedFailures: expected };
+      const estimate = await estimateOf(parts, policy, found.plan);
+      const more = { earlier, failedBefore: failed, expectedFailures: expected, estimate };
       const preview = { ...previewOf(policy, found.plan, clock.now()), ...more };
       return { kind: 'planned', preview };
     },
@@ -108,18 +112,32 @@ async function countFailedBefore(
   return waves.flatMap(({ members }) => members).filter(({ collector }) => failed.has(collector.id)).length;
 }
 
+async function estimateOf(
+  { clock, readApiBudgetStatus }: Pick<StartPolicyParts, 'clock' | 'readApiBudgetStatus'>,
+  policy: Policy,
+  plan: Plan,
+): Promise<StartPreview['estimate']> {
+  const now = clock.now();
+  const { requestsPerSecondNow: requestsPerSecond } = await readApiBudgetStatus();
+  const { endsAt, plusMinusMs, requests } = estimatePlan(policy, plan, { now, requestsPerSecond });
+  return { durationMs: endsAt === null ? null : endsAt - now, plusMinusMs, requests };
+}
+
 function previewOf(
   policy: Policy,
   plan: Plan,
   now: EpochMs,
-): Omit<StartPreview, 'earlier' | 'failedBefore' | 'expectedFailures'> {
-  const waves = plan.waves.map(({ name, members }) => ({ name, size: members.length }));
+): Omit<StartPreview, 'earlier' | 'failedBefore' | 'expectedFailures' | 'estimate'> {
+  const waves = plan.waves.map(({ name, members }, index) => {
+    return { name, size: members.length, soakMs: policy.waves[index]?.soakMs ?? 0 };
+  });
   return {
     policy: policy.name,
     planHash: plan.hash,
     targetBuild: plan.targetBuild,
     planned: waves.reduce((sum, { size }) => sum + size, 0),
     waves,
+    concurrency: policy.concurrency,
     leftOut: showLeftOut(countLeftOut(plan.leftOut.map(({ kind }) => kind))),
     approval: policy.approval,
     window: startWindowOf(policy, now),

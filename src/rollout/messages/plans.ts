@@ -1,6 +1,6 @@
 import { someNames } from '../../base/names.ts';
 import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
-import type { EpochMs } from '../../base/time.ts';
+import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { StartPreview } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { ExpectedFailures, ShownLeftOut } from '../../contract/admin/status-parts.ts';
@@ -92,6 +92,19 @@ export function earlierText({
   const verb = state === 'rollingBack' ? 'is' : 'was';
   const why = reason === '' ? '' : `${reason.startsWith('by ') ? '' : ':'} ${reason}`;
   return `${rollout} to this build ${verb} ${stateText(state)}${why}`;
+}
+
+/** `50 at a time; soak canary 30m` */
+export function startLimitsText({ concurrency, waves }: Pick<StartPreview, 'concurrency' | 'waves'>): string {
+  const soaks = waves.filter(({ size, soakMs }) => size > 0 && soakMs > 0);
+  const soak = soaks.map(({ name, soakMs }) => `${name} ${formatDuration(soakMs)}`).join(', ');
+  return `${showCount(concurrency)} at a time${soak === '' ? '' : `; soak ${soak}`}`;
+}
+
+/** How long a plan takes: `about 2h13m (±30m) and 1,200 requests`. */
+export function durationText({ durationMs, plusMinusMs, requests }: StartPreview['estimate']): string {
+  if (durationMs === null) return `about ${counted(requests, 'request')}, and does not fit its windows`;
+  return `about ${formatDuration(durationMs)} (±${formatDuration(plusMinusMs)}) and ${counted(requests, 'request')}`;
 }
 
 /** Which planned collectors a start upgrades again: `3 of 12 collectors failed before on this build, and are retried`. */

@@ -45,6 +45,8 @@ const preview: StartPreview = {
   ...{ policy: 'production', targetBuild: '19.536-4', planHash: '', approval: false, planned: 2 },
   waves: [],
   leftOut: [],
+  concurrency: 50,
+  estimate: { durationMs: 7_980_000, plusMinusMs: 1_800_000, requests: 1_200 },
   failedBefore: 0,
   expectedFailures: null,
   earlier: null,

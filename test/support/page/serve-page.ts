@@ -14,11 +14,13 @@ export const pageClock = { now: Date.now };
 
 export const startPreview: StartPreview = {
   ...{ policy: 'production', planHash: '7f3a', targetBuild: '19.455-2', planned: 12, approval: false },
-  waves: [{ name: 'rest', size: 12 }],
+  waves: [{ name: 'rest', size: 12, soakMs: 0 }],
   earlier: {
     ...{ rollout: 'production-20260302-1', state: 'aborted', reason: 'by alice: CHG-9' },
     at: Date.UTC(2026, 2, 2),
   },
+  concurrency: 50,
+  estimate: { durationMs: 7_980_000, plusMinusMs: 1_800_000, requests: 1_200 },
   failedBefore: 0,
   expectedFailures: null,
   leftOut: [{ kind: 'excluded', reason: 'runs on a Mac', count: 3 }],

@@ -221,12 +221,18 @@ describe('the rollout that a start would begin', () => {
     planHash: '03fcba26',
     targetBuild: '19.455-2',
     planned: 854,
-    waves: ['canary', 'early', 'rest'].map((name) => ({ name, size: 86 })),
+    waves: ['canary', 'early', 'rest'].map((name) => ({
+      name,
+      size: 86,
+      soakMs: name === 'rest' ? 0 : 1_800_000,
+    })),
     leftOut: [
       { kind: 'excluded', reason: 'excluded', count: 72 },
       { kind: 'newer', reason: 'runs a newer build, and downgrades are not allowed', count: 14 },
       { kind: 'notAlive', reason: 'not alive', count: 63 },
     ],
+    concurrency: 50,
+    estimate: { durationMs: 7_980_000, plusMinusMs: 1_800_000, requests: 1_200 },
     failedBefore: 0,
     expectedFailures: null,
     earlier: null,
@@ -238,6 +244,8 @@ describe('the rollout that a start would begin', () => {
     expect(renderPreview(preview, startedAt, 80).split('\n')).toEqual([
       'production: plan 03fcba26: 854 collectors to 19.455-2 (canary 86, early 86, rest',
       '            86)',
+      'limits    50 at a time; soak canary 30m, early 30m',
+      'takes     about 2h13m (±30m) and 1,200 requests, without the wait for approval',
       'left out  excluded: 72 · runs a newer build, and downgrades are not allowed: 14',
       '          · not alive: 63',
       'approval  the plan then waits for `upwave approve`',
@@ -247,14 +255,14 @@ describe('the rollout that a start would begin', () => {
   it('shows that the policy gave this build up before', () => {
     const reason = 'by alice: CHG-9 back now';
     const earlier = { rollout: 'production-20260302-1', state: 'rolledBack', reason, at: startedAt } as const;
-    const [, line] = renderPreview({ ...preview, earlier }, startedAt).split('\n');
+    const [, , , line] = renderPreview({ ...preview, earlier }, startedAt).split('\n');
     expect(line).toBe(
       `earlier   ${showZoned(startedAt, startedAt)}, production-20260302-1 to this build was rolled back ${reason}`,
     );
   });
 
   it('says how many collectors failed before on this build', () => {
-    const [, line] = renderPreview({ ...preview, failedBefore: 3 }, startedAt).split('\n');
+    const [, , , line] = renderPreview({ ...preview, failedBefore: 3 }, startedAt).split('\n');
     expect(line).toBe('retried   3 of 854 collectors failed before on this build, and are retried');
   });
 
@@ -265,7 +273,7 @@ describe('the rollout that a start would begin', () => {
     expect(
       renderPreview({ ...preview, expectedFailures }, startedAt)
         .split('\n')
-        .slice(1, 4),
+        .slice(3, 6),
     ).toEqual([
       'expected  About 14 of 854 collectors are expected to fail, judging by 4,210 upgrades in ended rollouts.',
       'expected  Wave canary is expected to exceed its limit: about 3 failures, 2 allowed.',
@@ -274,6 +282,13 @@ describe('the rollout that a start would begin', () => {
   });
 
   it('has one line for each fact without a terminal', () => {
-    expect(renderPreview(preview, startedAt).split('\n')).toHaveLength(3);
+    expect(renderPreview(preview, startedAt).split('\n')).toHaveLength(5);
+  });
+
+  it('says that it does not fit its windows', () => {
+    const estimate = { ...preview.estimate, durationMs: null };
+    expect(renderPreview({ ...preview, estimate }, startedAt)).toContain(
+      'takes     about 1,200 requests, and does not fit its windows',
+    );
   });
 });

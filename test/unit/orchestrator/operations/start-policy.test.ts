@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeStartPolicy } from '../../../../src/orchestrator/operations/start-policy.ts';
-import { aFleet, targetBuild } from '../../../support/builders.ts';
+import { aFleet, aPolicy, targetBuild } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
 import { aHouse, over, save, serving } from '../../../support/house.ts';
 import { changeTo, saveUpgrade } from '../../../support/store/store-changes.ts';
@@ -35,6 +35,16 @@ describe('a start by an operator (P15)', () => {
     expect(await store.readEvents(rollout?.id ?? '', { limit: 1 })).toMatchObject([
       { event: 'rollout.planned', by: 'ann', reason: expect.stringMatching(/; now$/) },
     ]);
+  });
+
+  it('is shown with its limits and how long it takes', async () => {
+    const { concurrency, estimate, waves } = await (await setUp()).preview();
+    expect({ concurrency, waves }).toMatchObject({
+      concurrency: aPolicy().concurrency,
+      waves: [{ soakMs: 0 }],
+    });
+    expect(estimate.durationMs).toBeGreaterThan(0);
+    expect(estimate.requests).toBeGreaterThan(3);
   });
 
   it('is shown with the rollout to the same build that was given up before', async () => {
