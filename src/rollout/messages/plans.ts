@@ -89,9 +89,10 @@ export function earlierText({
   state,
   reason,
 }: Pick<RolloutStatus, 'state' | 'reason'> & { readonly rollout: string }): string {
-  const verb = state === 'rollingBack' ? 'is' : 'was';
-  const why = reason === '' ? '' : `${reason.startsWith('by ') ? '' : ':'} ${reason}`;
-  return `${rollout} to this build ${verb} ${stateText(state)}${why}`;
+  const isOver = state !== 'rollingBack';
+  const colon = isOver && reason.startsWith('by ') ? '' : ':';
+  const why = reason === '' ? '' : `${colon} ${reason}`;
+  return `${rollout} to this build ${isOver ? 'was' : 'is'} ${stateText(state)}${why}`;
 }
 
 /** `50 at a time; soak canary 30m` */
