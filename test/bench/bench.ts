@@ -10,6 +10,7 @@ import { idlePart } from './idle.ts';
 import { largePart } from './large/large.ts';
 import { planningPart } from './large/planning.ts';
 import { readsPart } from './large/reads.ts';
+import { nightPart } from './night/night.ts';
 import type { Part } from './part.ts';
 import { rehearsalPart } from './rehearsal/rehearsal-part.ts';
 import { describeMachine, type PartResult, renderReport } from './report.ts';
@@ -27,13 +28,15 @@ const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--collectors N] 
   daemons       1, 2 and 4 daemons on one Redis, and how soon they are back at work after a kill -9
   idle          a daemon that has nothing to do
   reads         how fast the reference service answers
+  night         a whole night of 100,000 collectors in ten accounts, with three faults: 20 minutes; by name only
   rehearsal     twelve rehearsals, each against a rollout of a real daemon; by name only; --short: in virtual time
   blast-radius  builds that break one part of a large fleet, on a virtual clock; by name only
 
 Contests run real daemon processes on a Redis of their own against the reference service, at 20 times real speed. All
 but those by name run where no name is given, which takes over an hour. --short: under two minutes, and coarser.
---runs: the median of so many runs, 5 by default. --collectors: the part large measures one fleet of this size alone.
---out: writes the figures as JSON and Markdown, and a plot of each contest (SVG).
+--runs: the median of so many runs, 5 by default. --collectors: the part large measures one fleet of this size alone, and night
+has so many. --out: writes the figures as JSON and Markdown, and plots of the contests and of the night (SVG). The files
+of a part that runs alone have its name.
 `;
 
 const parts: Readonly<Record<string, { readonly run: Part; readonly when: 'always' | 'full' | 'named' }>> = {
@@ -47,10 +50,9 @@ const parts: Readonly<Record<string, { readonly run: Part; readonly when: 'alway
   daemons: { run: daemonsPart, when: 'full' },
   idle: { run: idlePart, when: 'full' },
   reads: { run: readsPart, when: 'full' },
+  night: { run: nightPart, when: 'named' },
   rehearsal: { run: rehearsalPart, when: 'named' },
 };
-
-const reportName = 'bench';
 
 const options = {
   short: { type: 'boolean', default: false },
@@ -97,6 +99,7 @@ async function bench(): Promise<number> {
   const data = { machine, parts: Object.fromEntries(results.map((result) => [result.name, result.data])) };
   writeJson(data, values.json);
   if (values.out !== undefined) {
+    const reportName = results.length === 1 ? results[0]?.name : 'bench';
     writeJson(data, join(values.out, `${reportName}.json`));
     writeFileSync(join(values.out, `${reportName}.md`), report);
     for (const { plots = [] } of results)

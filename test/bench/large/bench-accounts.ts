@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { benchConfig } from '../bench-config.ts';
+import { benchConfig, type Pace } from '../bench-config.ts';
 import { scenarioOf } from '../contest/contest.ts';
 import { startServiceProcess } from '../processes/service-process.ts';
 
+/** How the fleets are upgraded: `slots` are those of all accounts together. */
+export interface AccountsPace extends Pace {
+  readonly durations: { readonly median: string; readonly p95: string; readonly max: string };
+}
+
+const quick = { slots: 100, expectMs: 50_000, durations: { median: '50s', p95: '70s', max: '90s' } } as const;
 // Each account has the whole request rate, and idle budget is used: ten accounts at ten times real speed would send 400
 // requests a second.
-const speeds = { one: 10, many: 2 } as const;
-const slots = 100;
-const expectMs = 50_000;
-const durations = { median: '50s', p95: '70s', max: '90s' };
+const paces = { one: { ...quick, speed: 10 }, many: { ...quick, speed: 2 } } as const;
 export const keyPrefix = 'upwave';
 
 /** An account, the name of its policy, and where the daemon keeps its rollouts. */
@@ -27,12 +30,17 @@ export function namesOf(accounts: number): readonly BenchAccount[] {
 }
 
 /** A service with the fleets, and the config of a daemon that works for their accounts. */
-export async function startAccounts(accounts: readonly BenchAccount[], collectors: number, redisUrl: string) {
+export async function startAccounts(
+  accounts: readonly BenchAccount[],
+  collectors: number,
+  redisUrl: string,
+  pace: AccountsPace = accounts.length === 1 ? paces.one : paces.many,
+) {
+  const { speed, slots, expectMs, durations } = pace;
   const accessKey = randomBytes(18).toString('base64url');
   const keys = accounts.map(({ account }) => ({ accessId: account, accessKey, user: account, account }));
   const [main] = keys;
   const isOne = accounts.length === 1;
-  const speed = isOne ? speeds.one : speeds.many;
   const fleet = collectors / accounts.length;
   const scenario = isOne
     ? scenarioOf({ collectors, durations })

@@ -1,9 +1,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { type ProcessUsage, readUsage } from './process-usage.ts';
 
 /** A process of its own: one question at a time, each answered with plain data. */
 export interface Child {
   ask<Answer>(question: unknown): Promise<Answer>;
+  usage(): ProcessUsage;
   stop(): Promise<void>;
 }
 
@@ -30,6 +32,7 @@ export function startChild(module: URL): Child {
         child.once('message', onReply);
         child.send({ question });
       }),
+    usage: () => readUsage(child.pid ?? 0),
     stop: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       await exited;

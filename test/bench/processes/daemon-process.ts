@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type AdminClient, makeAdminClient } from '../../../src/admin-api/client/admin-client.ts';
 import type { LogFields } from '../../../src/observability/logger.ts';
+import { type ProcessUsage, readUsage } from './process-usage.ts';
 
 const main = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
@@ -29,12 +30,6 @@ export interface DaemonProcess {
   readonly failed: Promise<never>;
   /** It is gone when this returns. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-}
-
-export interface ProcessUsage {
-  readonly cpuSeconds: number;
-  readonly rssBytes: number;
-  readonly rssPeakBytes: number;
 }
 
 /** Starts `dist/main.js run` and waits until it listens. @param onLine gets each line of its log */
@@ -90,21 +85,5 @@ export async function startDaemon(
       await exited;
       await api.close();
     },
-  };
-}
-
-// Of Linux, on every machine that Node runs on.
-const clockTicksPerSecond = 100;
-
-/** @throws where there is no /proc */
-function readUsage(pid: number): ProcessUsage {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const kibibytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]);
-  // The fields after the name of the program, which may hold anything; user and system time are the 14th and 15th.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return {
-    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / clockTicksPerSecond,
-    rssBytes: kibibytes('VmRSS') * 1_024,
-    rssPeakBytes: kibibytes('VmHWM') * 1_024,
   };
 }

@@ -6,6 +6,7 @@ import type { ReferenceService } from '../../../src/reference-service/server/sta
 import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
 import { openTroubledWay } from '../../support/network/troubled-way.ts';
 import { answerParent, preciseNow, startChild } from './child-process.ts';
+import type { ProcessUsage } from './process-usage.ts';
 
 export interface ServiceBrief {
   readonly scenario: ScenarioInput;
@@ -29,6 +30,8 @@ export interface ServiceProcess {
   /** The reverse. */
   toRealTime(serviceAt: EpochMs): EpochMs;
   readRecord(): Promise<RecordSnapshot>;
+  /** What it has used so far. */
+  usage(): ProcessUsage;
   stop(): Promise<void>;
 }
 
@@ -42,6 +45,7 @@ export async function startServiceProcess(brief: ServiceBrief): Promise<ServiceP
     toServiceTime: (realAt) => anchor.serviceAt + (realAt - anchor.realAt) * brief.speed,
     toRealTime: (serviceAt) => anchor.realAt + (serviceAt - anchor.serviceAt) / brief.speed,
     readRecord: () => child.ask<RecordSnapshot>('record' satisfies Question),
+    usage: () => child.usage(),
     stop: () => child.stop(),
   };
 }
