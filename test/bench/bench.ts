@@ -28,7 +28,7 @@ const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--collectors N] 
   daemons       1, 2 and 4 daemons on one Redis, and how soon they are back at work after a kill -9
   idle          a daemon that has nothing to do
   reads         how fast the reference service answers
-  night         a whole night of 100,000 collectors in ten accounts, with three faults: 20 minutes; by name only
+  night         a whole night of 100,000 collectors in ten accounts, with three faults; takes hours; by name only
   rehearsal     twelve rehearsals, each against a rollout of a real daemon; by name only; --short: in virtual time
   blast-radius  builds that break one part of a large fleet, on a virtual clock; by name only
 

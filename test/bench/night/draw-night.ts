@@ -18,6 +18,8 @@ interface Panel {
 const width = 760;
 const panelHeight = 112;
 const plot = { left: 62, right: 14, top: 44, bottom: 36, gap: 34 } as const;
+// A point each two pixels: a night has thousands of seconds.
+const pointsMax = (width - plot.left - plot.right) / 2;
 const lineClasses = ['one', 'two', 'three', 'four'] as const;
 
 // In seconds: the largest step that gives at least five marks.
@@ -71,7 +73,9 @@ export function drawNight(night: Watched & { readonly faults: readonly Fault[] }
 }
 
 function panelsOf(night: Watched): readonly Panel[] {
-  const { samples, lags } = night;
+  const { lags } = night;
+  const sampleEvery = Math.ceil(night.samples.length / pointsMax);
+  const samples = night.samples.filter((_sample, index) => index % sampleEvery === 0);
   const memory = (name: string, bytesOf: (sample: Sample) => number | undefined) => ({
     name,
     points: samples.map((sample): Point => [sample.at, mebibytes(bytesOf(sample) ?? Number.NaN)]),

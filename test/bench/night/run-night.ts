@@ -14,8 +14,8 @@ import { startWatch, type Watched } from './watch-night.ts';
 export const accounts = 10;
 
 /**
- * At twice real speed the accounts may send 80 requests a second together. Each has slots for all that its rate allows, so
- * daemons, Redis and service want most of two cores.
+ * At twice real speed the accounts may send 80 requests a second together, and each has slots for all that its rate allows.
+ * The processes of the night want most of two cores then.
  */
 export const pace: AccountsPace = {
   speed: 2,
@@ -54,7 +54,7 @@ export async function runNight(collectors: number, tell: (text: string) => void)
   const redis = await startRedisSentinels();
   const { service, config } = await startAccounts(ofAccounts, collectors, redis.primary.url, pace);
   const way = await openTroubledWay(() => new URL(service.baseUrl).origin);
-  const team = makeNightTeam({ ...withWay(config, way.url), redis: redis.section });
+  const team = makeNightTeam({ ...withWay(config, way.url), redis: redis.section, log: { level: 'info' } });
   try {
     await team.startAll();
     const watch = startWatch({
