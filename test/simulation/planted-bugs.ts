@@ -514,7 +514,7 @@ const plants = {
     ),
   },
   noticesUnmarked: {
-    firstSeed: 105,
+    firstSeed: 203,
     needs: ['notices'],
     outbox: (outbox) => ({
       ...outbox,
