@@ -12,7 +12,7 @@ describe.skipIf(!hasTerminal)('the live screen at a terminal (skipped where scri
   it('reads the events of the rollout at the cursor, and searches while words are typed', async () => {
     const id = 'production-20260302-1';
     const operations = makeFakeOperations({
-      rollouts: [aRolloutStatus({ id }), aRolloutStatus({ id: 'edge-20260302-1', policy: 'edge' })],
+      rollouts: [aRolloutStatus({ id }), aRolloutStatus({ id: 'shore-20260302-1', policy: 'shore' })],
       events: [aRolloutEvent({ rollout: id, event: 'rollout.paused', by: 'alice', reason: 'lunch' })],
       upgrades: ['web-7', 'db-1'].map((collectorName, collectorId) =>
         anEndedOne('failed', {}, { collectorId, collectorName }),
