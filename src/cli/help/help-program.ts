@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { nearestText } from '../../base/names.ts';
+import { nearestNames } from '../../base/names.ts';
 import { guideGroups } from '../../docs/guide-list.ts';
 import type { CommandRunner } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
@@ -49,7 +49,8 @@ function topicList(): string {
 function refuse(program: Command, words: readonly string[], topics: readonly string[]): never {
   const text = words.join(' ');
   const known = [...commandsOf(program).map((each) => each.words.join(' ')), ...topics];
-  const nearest = nearestText(text, known);
+  // The first word of a guide is often what is remembered of its name.
+  const [nearest] = nearestNames(text, known);
   const hint = nearest === undefined ? 'upwave help lists commands and guides' : `Did you mean ${nearest}?`;
   program.error(`error: unknown command '${text}', and no guide or alert has this name\n(${hint})`, {
     code: 'commander.unknownCommand',

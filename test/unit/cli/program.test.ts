@@ -77,6 +77,7 @@ describe('help for a guide', () => {
       ['instal', 'install'],
       ['notificatons', 'notifications'],
       ['staus', 'status'],
+      ['respond', 'respond-to-a-hold'],
       ['UpwaveNoProgres', 'UpwaveNoProgress'],
       ['redis backup-redis', 'redis back-up-redis'],
       ['upwaveredisdwon', 'UpwaveRedisDown'],
