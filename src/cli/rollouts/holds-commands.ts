@@ -4,6 +4,7 @@ import type { HeldSubject, HeldThings, HoldAnswer } from '../../contract/admin/h
 import { holdNoteText } from '../../rollout/messages/hold-command-notes.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { heldName } from '../../rollout/messages/stratum-reasons.ts';
+import { quoteArgument } from '../../rollout/status/command-for.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -41,7 +42,7 @@ export async function holdCommand(
       if (!options.json) {
         output.out.write(`${toPrintable(subjectText(result.subject))}: ${doneText(verb, result)}\n`);
         if (result.note !== undefined)
-          output.err.write(`warning: ${toPrintable(holdNoteText(result.note))}\n`);
+          output.err.write(`warning: ${toPrintable(holdNoteText(result.note))}${undoText(result)}\n`);
       }
     } catch (error) {
       if (!(error instanceof CommandFailure)) throw error;
@@ -54,6 +55,12 @@ export async function holdCommand(
   if (first === undefined) return exitCodes.done;
   if (second === undefined) throw first;
   throw new CommandFailure(first.exitCode, failures.map(({ message }) => message).join('\n  '));
+}
+
+/** A group that looks like a typo is held all the same: it may have collectors tomorrow. */
+function undoText({ subject, note }: HoldAnswer): string {
+  if (subject.kind !== 'group' || note?.kind !== 'groupEmpty') return '';
+  return `; \`upwave release ${quoteArgument(subject.label)}\` takes the hold back`;
 }
 
 function doneText(verb: 'hold' | 'release', { kind, subject, collectors, note }: HoldAnswer): string {

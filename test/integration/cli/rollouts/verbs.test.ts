@@ -56,6 +56,11 @@ async function setUpWith(
         subject: { kind: 'build', build: '19.455-22' },
         note: { kind: 'buildNotOffered', seenAt: startedAt, nearest: [build] },
       },
+      'rack=r77': {
+        kind: 'done',
+        subject: { kind: 'group', label: 'rack=r77', attributes: [{ key: 'rack', value: 'r77' }] },
+        note: { kind: 'groupEmpty', nearest: ['rack=r7'] },
+      },
       [label]: { kind: 'unchanged', subject: { kind: 'stratum', label, rolloutId: running } },
       'web-7': { kind: 'done', subject: { kind: 'collector', collectorId: 7, name: 'web-7' } },
       'web-8': { kind: 'unavailable', reason: 'the service does not answer' },
@@ -300,6 +305,15 @@ describe('a hold', () => {
     const json = await upwave('hold', '19.455-22', '--json');
     expect(JSON.parse(json.out)).toMatchObject({ note: { kind: 'buildNotOffered', nearest: [build] } });
     expect(json.err).toBe('');
+  });
+
+  it('of a group without collectors names the release that takes it back', async () => {
+    const { upwave } = await setUp();
+    const { code, err } = await upwave('hold', 'rack=r77');
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      /^warning: did you mean "rack=r7"\? .*; `upwave release "rack=r77"` takes the hold back\n$/,
+    );
   });
 
   it('accepts the label of a stratum as several words; a release names what was released', async () => {
