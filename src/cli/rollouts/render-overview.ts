@@ -96,11 +96,11 @@ function whyNoneText(policyStatus: PolicyStatus | undefined, now: EpochMs): stri
 /** When the rollout ends, the longest text first. */
 function whenTexts({ endedAt, eta }: RolloutStatus, now: EpochMs): readonly string[] {
   if (endedAt !== null) return [showMinute(endedAt, now)];
-  const shortly = (at: EpochMs) => formatDuration(Math.max(1_000, wholeSeconds(at - now)));
-  const left = (at: EpochMs) => `${shortly(at)} left`;
+  const remaining = (at: EpochMs) => formatDuration(Math.max(1_000, wholeSeconds(at - now)));
+  const left = (at: EpochMs) => `${remaining(at)} left`;
   switch (eta?.kind) {
     case 'at':
-      return [left(eta.at), shortly(eta.at)];
+      return [left(eta.at), remaining(eta.at)];
     case 'afterApproval': {
       const after = formatDuration(eta.durationMs);
       return [`${after} after approval`, after];

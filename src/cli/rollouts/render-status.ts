@@ -254,7 +254,7 @@ function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus):
 }
 
 /** The group that explains the failures is held before the rollout is resumed. */
-function isHoldDue(status: RolloutStatus): boolean {
+export function isHoldDue(status: RolloutStatus): boolean {
   return status.headline.kind === 'held' && groupToHoldFirst(status) !== undefined;
 }
 

@@ -9,9 +9,8 @@ import type { PolicyRow } from '../rollouts/render-overview.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { operatorName } from '../shell/operator.ts';
 import type { ScreenActions } from './open-screen.ts';
+import { listedMax } from './screen-state.ts';
 
-// More rows than a screen has. A search finds the others.
-const listedMax = 100;
 const eventsMax = 100;
 
 /** The calls of the screen to a daemon in another process. */

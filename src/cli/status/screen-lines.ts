@@ -1,16 +1,15 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { groupToHoldFirst } from '../../rollout/decision/group-to-hold.ts';
 import { groupHoldTexts } from '../../rollout/messages/consequences.ts';
 import { counted, stateText } from '../../rollout/messages/sentences.ts';
 import { questionLines } from '../rollouts/confirm-verb.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { renderOverview } from '../rollouts/render-overview.ts';
-import { renderStatus } from '../rollouts/render-status.ts';
+import { isHoldDue, renderStatus } from '../rollouts/render-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { fitEvents, type ScreenSize } from './fit-events.ts';
-import { openOne, rolloutAtCursor, type ScreenState } from './screen-state.ts';
+import { listedMax, openOne, rolloutAtCursor, type ScreenState } from './screen-state.ts';
 
 type Paint = Pick<ConsoleOutput, 'paint'>;
 
@@ -156,15 +155,17 @@ function wrapLine(text: string, columns: number): readonly string[] {
 function collectorLines(state: ScreenState, rows: number, { paint }: Paint): readonly string[] {
   const { collectors = [], cursor, words } = state;
   const title = words === '' ? 'failed, else in flight' : `with "${toPrintable(words)}"`;
-  const at = `: ${Math.min(cursor + 1, collectors.length)} of ${collectors.length}`;
-  const found = state.collectors === undefined ? ': reading …' : collectors.length === 0 ? ': none' : at;
+  const count = collectors.length < listedMax ? collectors.length : `the first ${listedMax}`;
+  const position = `: ${Math.min(cursor + 1, collectors.length)} of ${count}`;
+  const found =
+    state.collectors === undefined ? ': reading …' : collectors.length === 0 ? ': none' : position;
   const head = paint('dim', `collectors ${title}${found}`);
   const room = Math.max(0, rows - 1);
   const from = Math.max(0, cursor - room + 1);
   const width = Math.max(0, ...collectors.map(({ collectorName }) => toPrintable(collectorName).length));
-  const lines = collectors.map(({ collectorName, state: now, wave, reason, failureClass }, index) => {
+  const lines = collectors.map(({ collectorName, state: at, wave, reason, failureClass }, index) => {
     const name = toPrintable(collectorName).padEnd(Math.min(32, width));
-    const words = `${stateText(now).padEnd(10)}  ${wave}  ${toPrintable(reason ?? '')}`.trimEnd();
+    const words = `${stateText(at).padEnd(10)}  ${wave}  ${toPrintable(reason ?? '')}`.trimEnd();
     const mark = index === cursor ? paint('inverse', '>') : ' ';
     return `${mark} ${name}  ${failureClass === null ? words : paint('red', words)}`;
   });
@@ -219,7 +220,7 @@ function typedText(typing: NonNullable<ScreenState['typing']>): string {
 /** The key of the verb that the rollout needs; `p` while it needs none. */
 function verbKey(status: RolloutStatus | undefined): string {
   if (status?.headline.needsPerson !== true) return 'p pause';
-  if (groupToHoldFirst(status) !== undefined) return 'h hold group';
+  if (isHoldDue(status)) return 'h hold group';
   if (status.verbs.includes('approve')) return 'a approve';
   return status.verbs.includes('resume') ? 'r resume' : 'p pause';
 }

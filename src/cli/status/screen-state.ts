@@ -9,6 +9,9 @@ import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { nothingText } from '../rollouts/confirm-verb.ts';
 import type { PolicyRow } from '../rollouts/render-overview.ts';
 
+/** The most collectors that are listed: more than a screen has rows. A search finds the others. */
+export const listedMax = 100;
+
 /** The content of the screen, and the position in it. */
 export interface ScreenState {
   readonly rows: readonly PolicyRow[];

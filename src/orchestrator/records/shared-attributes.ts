@@ -86,7 +86,14 @@ export function makeSharedAttributes() {
       // A fault may have several reasons, none of them often enough.
       const causes =
         all.length > 1 && together.length >= failuresMin
-          ? [...frequent, { of: 'retrying', text: '', collectorIds: together } as const]
+          ? [
+              ...frequent,
+              {
+                of: all.some((each) => each.of === 'retrying') ? 'retrying' : 'failed',
+                text: '',
+                collectorIds: together,
+              } as const,
+            ]
           : frequent;
       if (causes.length === 0) return undefined;
       const { id, plan } = view.rollout;

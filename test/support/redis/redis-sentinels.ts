@@ -9,6 +9,11 @@ const downAfterMs = 1_000;
 export interface RedisSentinels {
   readonly primary: RedisProcess;
   readonly replica: RedisProcess;
+  readonly sentinels: readonly RedisProcess[];
+  /** What they call both. */
+  readonly name: string;
+  /** How long a primary is silent until it is taken for dead. */
+  readonly downAfterMs: number;
   /** The section `redis` of a config file. */
   readonly section: { readonly sentinels: readonly string[]; readonly name: string };
   /** Kills the primary, and returns when the replica is promoted. */
@@ -38,6 +43,8 @@ export async function startRedisSentinels(): Promise<RedisSentinels> {
   return {
     primary,
     replica,
+    sentinels,
+    ...{ name: group, downAfterMs },
     section: { sentinels: sentinels.map(({ port }) => `127.0.0.1:${port}`), name: group },
     failOver: async () => {
       await primary.kill();

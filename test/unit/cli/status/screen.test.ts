@@ -183,6 +183,10 @@ describe('the live screen', () => {
       { kind: 'hold', group: 'osName=Windows*', reason: 'disk' },
     ]);
     expect(press(asked, 'back').wishes).toEqual([]);
+    // What waits for approval shows that key first.
+    const waiting = row('web', { ...held.status, state: 'awaitingApproval', verbs: ['approve'] });
+    const early = withReading(emptyScreen, { rows: [waiting], notes: [], seenAt: startedAt });
+    expect(screenLines(early, startedAt, size, plain).at(-1)).toContain('a approve');
     const without = press(two, { type: 'h' });
     expect(without.wishes).toEqual([]);
     expect(without.state.message).toBe('no group of collectors explains the failures of web-1');
@@ -265,6 +269,12 @@ describe('the live screen', () => {
     expect(lines.find((line) => line.startsWith('collectors '))).toContain(at);
     expect(lines.filter((line) => /^[> ] web-/.test(line)).length).toBeGreaterThanOrEqual(10);
     expect(lines.some((line) => line.startsWith(`> ${name} `))).toBe(true);
+  });
+
+  it('says of a long list of collectors that it has only the first', () => {
+    const most = Array.from({ length: 100 }, (_, at) => collector(`web-${at}`, at));
+    const lines = linesIn({ ...press(night, 'enter').state, collectors: most }, 80, 24);
+    expect(lines).toContain('collectors failed, else in flight: 1 of the first 100');
   });
 
   it('shows in 80 × 24 each of three waves of a hold, before collectors, other causes and left-behind ones', () => {

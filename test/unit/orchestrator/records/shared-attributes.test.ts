@@ -116,6 +116,11 @@ describe('the shared attribute of failures', () => {
     const together = await makeSharedAttributes().ofCauses(store, view, { retrying: apart });
     expect(together).toMatchObject({ failed: 12, cause: { of: 'retrying', text: '' } });
     expect(together && sharedAttributeText(together)).toContain('all 12 failed attempts have fields.rack=r7');
+    const over = retried.map((collectorId, index) =>
+      anEndedOne('failed', { reason: because(reasons[index % reasons.length] ?? '') }, { collectorId }),
+    );
+    const ofAll = await makeSharedAttributes().ofCauses(store, view, { failed: over });
+    expect(ofAll && sharedAttributeText(ofAll)).toContain('all 12 failures have fields.rack=r7');
     const held = {
       kind: 'stratumHeld',
       label: 'AIX',

@@ -55,13 +55,14 @@ describe('the course of a rollout', () => {
     expect(levelAt(6.5, kept)).toEqual([2, 1, 0]);
   });
 
+  const plan = { fromBuilds: ['19.441-2', '19.402-1'], fromCounts: [4, 3] };
+  const succeeded = (collectorId: number, hours: number, fromBuild: string) => ({
+    ...upgrade('upgrade.succeeded', collectorId, hours),
+    fromBuild,
+  });
+
   it('shows at each instant which builds the planned collectors ran', () => {
-    const plan = { fromBuilds: ['19.441-2', '19.402-1'], fromCounts: [4, 3] };
     const of = aViewOf({ rollout: { plan }, waves: [{ counts: { succeeded: 3, pending: 7 } }] });
-    const succeeded = (collectorId: number, hours: number, fromBuild: string) => ({
-      ...upgrade('upgrade.succeeded', collectorId, hours),
-      fromBuild,
-    });
     const read = newestFirst(
       succeeded(1, 1, '19.441-2'),
       succeeded(2, 2, '19.402-1'),
@@ -81,14 +82,9 @@ describe('the course of a rollout', () => {
   });
 
   it('counts collectors that a rollback returned as back on their build', () => {
-    const plan = { fromBuilds: ['19.441-2', '19.402-1'], fromCounts: [4, 3] };
     const of = aViewOf({
       rollout: { plan, endedAt: startedAt + 4 * hour },
       waves: [{ counts: { rolledBack: 2, succeeded: 1, failed: 1, pending: 3 } }],
-    });
-    const succeeded = (collectorId: number, hours: number, fromBuild: string) => ({
-      ...upgrade('upgrade.succeeded', collectorId, hours),
-      fromBuild,
     });
     const read = newestFirst(
       succeeded(1, 1, '19.441-2'),
