@@ -4,6 +4,8 @@ import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { CollectorPage } from '../../contract/admin/rollouts.ts';
 import { groupToHold } from '../../rollout/decision/group-to-hold.ts';
+import { stateText } from '../../rollout/messages/sentences.ts';
+import { formatAttributes } from '../../rollout/model/attributes.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { nothingText } from '../rollouts/confirm-verb.ts';
@@ -226,13 +228,19 @@ function askHold(state: ScreenState, status: RolloutStatus | undefined): Pressed
   if (status === undefined) return { state };
   const group = groupToHold(status);
   const { sharedAttribute: shared, planned } = status;
-  if (group === undefined || shared === null) {
-    const message = `no group of collectors explains the failures of ${status.id}`;
-    return { state: { ...state, message } };
-  }
+  if (group === undefined || shared === null)
+    return { state: { ...state, message: nothingToHoldText(status) } };
   const count = Math.round(shared.share * planned);
   const typing = { what: 'hold', text: '', group, count } as const;
   return { state: { ...state, openId: status.id, typing, message: undefined } };
+}
+
+/** Why there is no group to hold. */
+function nothingToHoldText({ id, state, endedAt, sharedAttribute: shared, strata }: RolloutStatus): string {
+  if (endedAt !== null) return `${id} is ${stateText(state)}`;
+  const group = shared === null ? undefined : formatAttributes(shared.attributes);
+  if (strata.held.some(({ label }) => label === group)) return `group ${group} is held already`;
+  return `no group of collectors explains the failures of ${id}`;
 }
 
 const keyLines = [

@@ -115,7 +115,7 @@ function abortedRollbackText(status: RolloutStatus): readonly string[] {
   return [
     `Returned to their previous builds: ${counted(counts.succeeded, 'collector')}.`,
     runningText(status),
-    `Staying on ${fromBuilds[0] ?? 'the build'}: ${counted(waiting(status), 'collector')}.`,
+    `Staying on ${fromBuilds[0] ?? 'the build'}: ${counted(waiting(status) + countIn(counts, isFailed), 'collector')}.`,
   ];
 }
 

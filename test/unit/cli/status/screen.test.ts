@@ -190,6 +190,14 @@ describe('the live screen', () => {
     const without = press(two, { type: 'h' });
     expect(without.wishes).toEqual([]);
     expect(without.state.message).toBe('no group of collectors explains the failures of web-1');
+    const messageOf = (changes: Parameters<typeof aRolloutStatus>[0]) => {
+      const changed = row('web', { ...held.status, ...changes });
+      const shown = withReading(emptyScreen, { rows: [changed], notes: [], seenAt: startedAt });
+      return press(shown, { type: 'h' }).state.message;
+    };
+    const strata = strataHolding(aHeldStratum({ label: 'osName=Windows*' }));
+    expect(messageOf({ strata })).toBe('group osName=Windows* is held already');
+    expect(messageOf({ state: 'aborted', endedAt: startedAt })).toBe('web-1 is aborted');
   });
 
   it.each(['y', 'Yes ', ' YES'])('takes a lone "%s" for consent, and not for the reason', (typed) => {

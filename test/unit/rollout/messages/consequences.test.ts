@@ -29,7 +29,7 @@ it('an approval that no wave waits for any more promises nothing', () => {
 it('the abort of a rollback tells who has returned and who stays, and advises no rollback of it', () => {
   const status = aRolloutStatus({
     ...{ kind: 'rollback', targetBuild: '19.525-63', fromBuilds: ['19.536-4'] },
-    ...{ counts: countsOf({ succeeded: 17, pending: 149, retrying: 1 }), inFlight: 0 },
+    ...{ counts: countsOf({ succeeded: 17, pending: 148, retrying: 1, failed: 1 }), inFlight: 0 },
   });
   expect(consequenceText('abort', status, reader)).toEqual([
     'Returned to their previous builds: 17 collectors.',
