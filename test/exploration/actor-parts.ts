@@ -8,6 +8,7 @@ import { makeSharedAttributes } from '../../src/orchestrator/records/shared-attr
 import { runStep } from '../../src/orchestrator/step/run-step.ts';
 import { makeMemoryRolloutStore } from '../../src/rehearsal/store/memory-rollout-store.ts';
 import { aFleetService } from '../support/builders/service-builders.ts';
+import { anApiBudgetStatus } from '../support/builders.ts';
 import { quietLead, quietParts } from '../support/quiet-parts.ts';
 import { type Ports, plantedOrders } from './planted-orders.ts';
 import type { Call, Rerun } from './rerun.ts';
@@ -54,6 +55,7 @@ function partsOf(rerun: Rerun, world: SmallWorld, daemon: number) {
     clock: { now: rerun.now },
     wakeUps: { wake: rerun.wake },
     answerWithinMs,
+    readApiBudgetStatus: async () => anApiBudgetStatus(),
     rollouts: () => [],
     observations: {
       note: () => undefined,

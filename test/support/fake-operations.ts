@@ -148,6 +148,8 @@ export function aRollbackPreview(changes: Partial<RollbackPreview> = {}): Rollba
     ],
     concurrency: 50,
     caps: [{ key: 'fields.cluster', cap: 1 }],
+    estimate: { durationMs: 36_000_000, plusMinusMs: 600_000, requests: 100 },
+    estimateNow: { durationMs: 3_600_000, plusMinusMs: 600_000, requests: 100 },
     perHour: null,
     window: null,
     ...changes,

@@ -142,13 +142,16 @@ function largeCanaryLines(policy: Policy, { planned, waves }: PlanFigures): read
   ];
 }
 
+// The largest ones: more would hide the lines after them.
+const uncoveredShownMax = 5;
+
 function uncoveredLines({ strata: { total, uncovered }, waves }: PlanFigures): readonly string[] {
   // A single wave has no wave before it, so the line would always be the same.
   if (uncovered.count === 0 || waves.length < 2) return [];
-  const more = uncovered.count > uncovered.labels.length ? '; …' : '';
-  const labels = uncovered.labels.join('; ');
+  const shown = uncovered.labels.slice(0, uncoveredShownMax);
+  const more = uncovered.count > shown.length ? '; …' : '';
   return [
-    `uncovered: ${uncovered.count} of ${total} strata ${singularOrPlural(uncovered.count, 'is', 'are')} in no wave before the last: ${labels}${more}`,
+    `uncovered: ${uncovered.count} of ${total} strata ${singularOrPlural(uncovered.count, 'is', 'are')} in no wave before the last: ${shown.join('; ')}${more}`,
   ];
 }
 

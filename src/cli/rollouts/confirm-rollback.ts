@@ -61,7 +61,7 @@ function previewLines(
   const line = (label: string, text: string) => fitLines(label, [text], { width: columns, labelColumns: 10 });
   return [
     toPrintable(`the rollback of ${rollout} takes ${counted(collectors, 'collector')} back`),
-    ...rollbackFacts(preview).flatMap(([about, words]) => line(about, words)),
+    ...rollbackFacts(preview, now).flatMap(([about, words]) => line(about, words)),
     ...(isCut ? line('list', `once it has ended, all that stay: ${stayingCommand(original)}`) : []),
     ...(now || window === null ? [] : line('window', `${windowText(window, at)}${windowHint(window)}`)),
     ...(now ? line('--now', startNowText(preview)) : []),

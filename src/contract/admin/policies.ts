@@ -9,6 +9,7 @@ import {
   RolloutStateName,
   rowsOf,
   ShownLeftOut,
+  WorkEstimate,
 } from './status-parts.ts';
 import { whyAndWho } from './verb-body.ts';
 
@@ -103,13 +104,7 @@ const StartPreview = namedObject('StartPreview', 'What `start` would start now.'
   planned: z.number().int().min(0).describe('Collectors of the plan.'),
   waves: rowsOf({ name: z.string(), size: z.number().int().min(0), soakMs: z.number() }),
   concurrency: z.number().int().min(0).describe('How many are upgraded at the same time.'),
-  estimate: z
-    .object({
-      durationMs: z.number().nullable().describe('Null: the windows are too short for the plan.'),
-      plusMinusMs: z.number().describe('Half the width of the expected range.'),
-      requests: z.number().int().min(0),
-    })
-    .describe('How long the plan takes from now, without the wait for approvals.'),
+  estimate: WorkEstimate.describe('How long the plan takes, without the wait for approvals.'),
   leftOut: listOf(ShownLeftOut).describe('Collectors that the plan leaves out, by reason.'),
   earlier: z
     .object({

@@ -74,6 +74,13 @@ export const ExpectedFailures = namedObject(
 );
 export type ExpectedFailures = z.infer<typeof ExpectedFailures>;
 
+export const WorkEstimate = namedObject('WorkEstimate', 'How long upgrades take that have not begun.', {
+  durationMs: z.number().nullable().describe('From now; null: the windows are too short.'),
+  plusMinusMs: z.number().describe('Half the width of the expected range.'),
+  requests: z.number().int().min(0),
+});
+export type WorkEstimate = z.infer<typeof WorkEstimate>;
+
 export const BuildHold = namedObject('BuildHold', 'A build that no policy may install.', {
   build: z.string(),
   by: z.string(),

@@ -3,7 +3,7 @@ import { upgradeFailureClasses } from '../../base/vocabulary.ts';
 import { defineOperation } from '../operation.ts';
 import { RolloutStatus } from './rollout-status.ts';
 import { rolloutId } from './rollouts.ts';
-import { listOf, namedObject, rowsOf, ShownLeftBehind, WindowStatus } from './status-parts.ts';
+import { listOf, namedObject, rowsOf, ShownLeftBehind, WindowStatus, WorkEstimate } from './status-parts.ts';
 import { VerbBody, whyAndWho } from './verb-body.ts';
 
 const Count = z.number().int().nonnegative();
@@ -39,6 +39,8 @@ const RollbackPreview = namedObject('RollbackPreview', 'What a rollback would do
   caps: rowsOf({ key: z.string(), cap: Count }),
   perHour: Count.nullable().describe('How many start in an hour, by the pace of the policy; null: no pace.'),
   window: WindowStatus.nullable().describe('null: upgrades may start at any time.'),
+  estimate: WorkEstimate.describe('How long it takes.'),
+  estimateNow: WorkEstimate.describe('How long it takes if it ignores windows, freezes and pace.'),
 });
 export type RollbackPreview = z.infer<typeof RollbackPreview>;
 

@@ -15,9 +15,9 @@ import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.
 import { listAllUpgrades, loadRolloutSummary } from '../records/read-records.ts';
 import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
 import type { VerbRequest } from './operations.ts';
-import { showRollback } from './show-rollback.ts';
+import { type ShowRollbackParts, showRollback } from './show-rollback.ts';
 
-export interface ApplyVerbParts extends ApprovePlanParts, FollowConfigsParts, ChangeUpgradeParts {
+export interface ApplyVerbParts extends ShowRollbackParts, FollowConfigsParts, ChangeUpgradeParts {
   readonly accounts: Accounts;
 }
 

@@ -1,4 +1,3 @@
-import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import type { BuildHistory } from '../ports/build-history.ts';
 import type { SharedAttributeParts } from '../records/read-records.ts';
 import type { ApplyVerbParts } from './apply-verb.ts';
@@ -18,7 +17,6 @@ export interface OperationsParts
   readonly store: ApplyVerbParts['store'];
   readonly configs: ApplyVerbParts['configs'] & ListPoliciesParts['configs'];
   readonly buildHistory: Pick<BuildHistory, 'read'>;
-  readonly readApiBudgetStatus: ReadApiBudgetStatus;
   /** The name of this installation; undefined: no name. */
   readonly installation: string | undefined;
 }

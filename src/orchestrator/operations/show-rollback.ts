@@ -5,6 +5,7 @@ import { previewRest, previewRollback } from '../../rollout/status/preview-rollb
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { judgeVerb, type VerbJudgement } from '../../rollout/verbs/judge-verb.ts';
 import { divideUpgraded } from '../lead/roll-back.ts';
+import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import { listUpgradesIn, loadRolloutSummary } from '../records/read-records.ts';
 import type { ApprovePlanParts } from './approve-plan.ts';
 import type { RollbackPreviewResult } from './operations.ts';
@@ -13,6 +14,10 @@ type ShowResult =
   | Exclude<RollbackPreviewResult, { readonly kind: 'refused' }>
   | Extract<VerbJudgement, { readonly kind: 'refused' }>;
 
+export interface ShowRollbackParts extends ApprovePlanParts {
+  readonly readApiBudgetStatus: ReadApiBudgetStatus;
+}
+
 // An operator waits for the preview, perhaps to stop a bad build.
 const answerWithinMs = 5_000;
 
@@ -20,7 +25,7 @@ const answerWithinMs = 5_000;
  * Shows what a rollback would do now, from the records and the offered builds. Reading the whole inventory would delay an
  * operator who wants to stop a bad build. For a running rollback it shows the remaining work.
  */
-export async function showRollback(parts: ApprovePlanParts, rolloutId: string): Promise<ShowResult> {
+export async function showRollback(parts: ShowRollbackParts, rolloutId: string): Promise<ShowResult> {
   const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
   if (view === undefined) return { kind: 'unknownRollout' };
   const { startedAs } = view.rollout.rollback;
@@ -29,15 +34,17 @@ export async function showRollback(parts: ApprovePlanParts, rolloutId: string): 
   return previewOf(parts, rollback ?? view);
 }
 
-async function previewOf(parts: ApprovePlanParts, view: RolloutView): Promise<ShowResult> {
+async function previewOf(parts: ShowRollbackParts, view: RolloutView): Promise<ShowResult> {
   const { store, clock } = parts;
   const { rollout } = view;
   const judgement = judgeVerb(view, { verb: 'rollback', now: true }, { by: '', reason: '', at: clock.now() });
   if (judgement.kind === 'refused') return judgement;
+  const { requestsPerSecondNow: requestsPerSecond } = await parts.readApiBudgetStatus();
+  const at = { now: clock.now(), requestsPerSecond };
   if (rollout.kind === 'rollback') {
     const openStates = upgradeStates.filter((state) => !isEnd(state));
     const open = await listUpgradesIn(store, rollout.id, openStates);
-    const preview = previewRest(view, [...open.values()], clock.now());
+    const preview = previewRest(view, [...open.values()], at);
     return { kind: 'shown', preview, left: view.rollout.rollback.leftBehind };
   }
   const builds = await parts.fleet.listBuilds(AbortSignal.timeout(answerWithinMs));
@@ -52,5 +59,5 @@ async function previewOf(parts: ApprovePlanParts, view: RolloutView): Promise<Sh
   const parted = await divideUpgraded(parts, [...upgrades.values()], context);
   const isMoved = view.groups.strata.some(({ attributes }) => attributes !== undefined);
   const table = isMoved ? await store.loadAttributes(rollout.id) : undefined;
-  return { kind: 'shown', preview: previewRollback(view, parted, clock.now(), table), left: parted.left };
+  return { kind: 'shown', preview: previewRollback(view, parted, at, table), left: parted.left };
 }

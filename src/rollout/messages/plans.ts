@@ -3,7 +3,7 @@ import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { StartPreview } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import type { ExpectedFailures, ShownLeftOut } from '../../contract/admin/status-parts.ts';
+import type { ExpectedFailures, ShownLeftOut, WorkEstimate } from '../../contract/admin/status-parts.ts';
 import type { PlanDrift } from '../model/rollout.ts';
 import { counted, sentence, stateText } from './sentences.ts';
 
@@ -103,7 +103,7 @@ export function startLimitsText({ concurrency, waves }: Pick<StartPreview, 'conc
 }
 
 /** How long a plan takes: `about 2h13m (±30m) and 1,200 requests`. */
-export function durationText({ durationMs, plusMinusMs, requests }: StartPreview['estimate']): string {
+export function durationText({ durationMs, plusMinusMs, requests }: WorkEstimate): string {
   if (durationMs === null) return `about ${counted(requests, 'request')}, and does not fit its windows`;
   return `about ${formatDuration(durationMs)} (±${formatDuration(plusMinusMs)}) and ${counted(requests, 'request')}`;
 }

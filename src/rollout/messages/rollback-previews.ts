@@ -1,13 +1,17 @@
 import { formatDuration } from '../../base/time.ts';
 import type { ShownLeftBehind } from '../../contract/admin/status-parts.ts';
 import type { RollbackPreview } from '../../contract/admin/verbs.ts';
+import { durationText } from './plans.ts';
 import { counted } from './sentences.ts';
 
 /** A fact of a preview, with what it is about. */
 type Fact = readonly [about: string, words: string];
 
-/** What a rollback would do, fact by fact; without its window, whose instants the reader's clock shows. */
-export function rollbackFacts(preview: RollbackPreview): readonly Fact[] {
+/**
+ * What a rollback would do, fact by fact; without its window, whose instants the reader's clock shows.
+ * @param isNow whether it ignores windows, freezes and pace
+ */
+export function rollbackFacts(preview: RollbackPreview, isNow: boolean): readonly Fact[] {
   const { running, uncertain, builds, leftBehind, waves, concurrency, caps, perHour } = preview;
   const capText = caps.map(({ key, cap }) => `; ${cap} at a time for each ${key}`).join('');
   const facts: readonly Fact[] = [
@@ -35,6 +39,7 @@ export function rollbackFacts(preview: RollbackPreview): readonly Fact[] {
       return [name, `${members}, ${maxFailures} may fail${soak}`];
     }),
     ['limits', `${concurrency} at a time${capText}${perHour === null ? '' : `; ${perHour} an hour`}`],
+    ['takes', durationText(isNow ? preview.estimateNow : preview.estimate)],
   ];
   return facts.filter(([, words]) => words !== '');
 }

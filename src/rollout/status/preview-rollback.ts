@@ -5,15 +5,22 @@ import { calendarOf } from '../calendar/calendar.ts';
 import { showLeftBehind } from '../messages/exclusions.ts';
 import type { AttributeTable } from '../model/attributes.ts';
 import { countLeft, type LeftBehind } from '../model/left-behind.ts';
-import { formatAmount, membersOf, type WaveRule } from '../model/policy.ts';
+import { formatAmount, membersOf, type Policy, type WaveRule } from '../model/policy.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import { isEnd, isFailed, isRunning, type Upgrade } from '../model/upgrade.ts';
+import { longestChain } from '../planning/arrange-plan.ts';
 import { makeFormerStratum } from '../planning/former-stratum.ts';
 import { rollbackCanaryMax, rollbackPolicy } from '../planning/freeze-rollback.ts';
 import { countBuilds } from '../planning/new-rollout.ts';
+import { estimateRollback } from './estimate-plan.ts';
 import { windowOf } from './window.ts';
 
 type PreviewedWave = RollbackPreview['waves'][number];
+
+interface PreviewAt {
+  readonly now: EpochMs;
+  readonly requestsPerSecond: number;
+}
 
 /**
  * Previews the rollback of a rollout.
@@ -23,38 +30,42 @@ type PreviewedWave = RollbackPreview['waves'][number];
 export function previewRollback(
   view: RolloutView,
   parted: { readonly toRollBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] },
-  now: EpochMs,
+  at: PreviewAt,
   table?: AttributeTable,
 ): RollbackPreview {
   const { rollout } = view;
   const { toRollBack, left } = parted;
   const stratumOf = makeFormerStratum(view.groups, rollout.policy.spreadBy, table);
   const running = toRollBack.filter(({ progress: { state } }) => !isEnd(state)).length;
+  const policy = rollbackPolicy(rollout.policy);
+  const waves = sizesOf(
+    policy.waves,
+    // One whose stratum is unknown may be the only one of it, so that the canary is never larger than shown.
+    toRollBack.map(({ identity }) => stratumOf(identity) ?? identity.collectorId),
+  );
   return {
-    ...limitsOf(view, now),
+    ...limitsOf(view, at.now),
+    ...estimateOf(view, { policy, waves, upgrades: toRollBack }, at),
     collectors: toRollBack.length,
     running,
     uncertain: toRollBack.filter(({ progress: { state } }) => isFailed(state)).length,
     mayGrowBy: rollout.state === 'running' || view.slotsTaken > 0 ? rollout.policy.concurrency : 0,
     builds: countBuilds(toRollBack.map(({ identity: { fromBuild } }) => fromBuild)),
     leftBehind: left.map(showLeftBehind),
-    waves: sizesOf(
-      rollbackPolicy(rollout.policy).waves,
-      // One whose stratum is unknown may be the only one of it, so that the canary is never larger than shown.
-      toRollBack.map(({ identity }) => stratumOf(identity) ?? identity.collectorId),
-    ),
+    waves,
   };
 }
 
 /** Previews the remaining upgrades of a running rollback, for an operator who lets it start outside its window. */
-export function previewRest(view: RolloutView, open: readonly Upgrade[], now: EpochMs): RollbackPreview {
+export function previewRest(view: RolloutView, open: readonly Upgrade[], at: PreviewAt): RollbackPreview {
   const { rollout } = view;
   const waves = rollout.policy.waves.map((rule, index) => ({
     ...shapeOf(rule),
     size: open.filter(({ identity: { wave } }) => wave === index).length,
   }));
   return {
-    ...limitsOf(view, now),
+    ...limitsOf(view, at.now),
+    ...estimateOf(view, { policy: rollout.policy, waves, upgrades: open }, at),
     collectors: open.length,
     running: open.filter(({ progress: { state } }) => isRunning(state)).length,
     uncertain: 0,
@@ -96,6 +107,30 @@ function limitsOf(
     perHour: rollback.anyTime ? null : (policy.pace?.perHour ?? null),
     window: windowOf(calendarOf({ ...rollout, policy }), now),
   };
+}
+
+function estimateOf(
+  view: RolloutView,
+  {
+    policy,
+    waves,
+    upgrades,
+  }: {
+    readonly policy: Policy;
+    readonly waves: readonly PreviewedWave[];
+    readonly upgrades: readonly Upgrade[];
+  },
+  at: PreviewAt,
+): Pick<RollbackPreview, 'estimate' | 'estimateNow'> {
+  const members = upgrades.map(({ identity }) => identity);
+  return estimateRollback(
+    view,
+    {
+      ...{ policy, sizes: waves.map(({ size }) => size), collectors: upgrades.length },
+      chain: longestChain(members, view.groups.domains),
+    },
+    at,
+  );
 }
 
 /** Uses the strata of the original plan. They group by previous build, as those of the rollback do. @param strata of each collector */

@@ -20,7 +20,7 @@ export function makeRollbackPreview(rollout: Rollout) {
       <>
         <ul>
           <li>{counted(answer.collectors, 'collector goes', 'collectors go')} back</li>
-          {rollbackFacts(answer).map(([about, words]) => (
+          {rollbackFacts(answer, isNow.value).map(([about, words]) => (
             <li key={`${about} ${words}`}>
               {about}: {words}
             </li>

@@ -31,7 +31,7 @@ it.each([
   ],
   [unweighedText(['rack']), '1 field of the collectors is not weighed'],
   [
-    rollbackFacts(aRollbackPreview({ running: 1 }))
+    rollbackFacts(aRollbackPreview({ running: 1 }), false)
       .map(([, words]) => words)
       .join(),
     '1 of them is still being upgraded',

@@ -19,6 +19,8 @@ const canary = aWaveRule({
   maxFailures: { kind: 'count', count: 0 },
 });
 
+const at = { now: startedAt, requestsPerSecond: 4 };
+
 /** So many upgraded collectors in two strata, the second a third of them. */
 const upgraded = (size: number) =>
   Array.from({ length: size }, (_, index) => {
@@ -30,7 +32,7 @@ describe('the preview of a rollback', () => {
   const strata = ['first', 'second'].map((label) => ({ label, sizes: [5, 4] }));
   const preview = (policy: Partial<Policy>) => {
     const view = { ...aViewOf({ policy }), groups: { strata, lanes: [], domains: [] } };
-    return previewRollback(view, { toRollBack: upgraded(9), left: [] }, startedAt);
+    return previewRollback(view, { toRollBack: upgraded(9), left: [] }, at);
   };
 
   it('shows the number of collectors, their earlier builds and the limits', () => {
@@ -57,6 +59,22 @@ describe('the preview of a rollback', () => {
     expect(preview({ pace: { perHour: 40, from: 5, factor: 2, after: 10 } }).perHour).toBe(40);
   });
 
+  it('shows how long it takes, and how much earlier it ends if it ignores windows and pace', () => {
+    const hour = 3_600_000;
+    const soak = { ...canary, soakMs: hour };
+    const { estimate } = preview({ waves: [soak, aWaveRule()] });
+    expect(estimate.durationMs).toBeGreaterThan(hour);
+    const iso = (later: number) => new Date(startedAt + later).toISOString().slice(0, 16);
+    const freezes = [{ from: iso(0), to: iso(10 * hour), reason: '', timeZone: 'UTC' }];
+    const slow = preview({
+      waves: [soak, aWaveRule()],
+      freezes,
+      pace: { perHour: 1, from: 1, factor: 2, after: 10 },
+    });
+    expect(slow.estimate.durationMs).toBeGreaterThan(18 * hour);
+    expect(slow.estimateNow).toEqual(estimate);
+  });
+
   it('shows a canary of at most half of the collectors, as the rollback has it', () => {
     const waves = [{ ...canary, size: { kind: 'count', count: 50 } as const }, aWaveRule()];
     expect(preview({ waves }).waves.map(({ size }) => size)).toEqual([4, 5]);
@@ -81,7 +99,7 @@ describe('the preview of a rollback', () => {
       ),
     });
     const sizes = (size: number, known?: typeof table) =>
-      previewRollback(view, parted(size), startedAt, known).waves.map((wave) => wave.size);
+      previewRollback(view, parted(size), at, known).waves.map((wave) => wave.size);
     expect(sizes(8, table)).toEqual([3, 5]);
     expect(sizes(20)).toEqual([10, 10]);
   });
@@ -95,7 +113,7 @@ describe('the preview of a rollback', () => {
 describe('a rollback that is confirmed', () => {
   const left = [{ why: { kind: 'held' }, count: 3, some: [] } as const];
   const of = (changes: { collectors?: number; mayGrowBy?: number }) => ({
-    ...previewRollback(aView(), { toRollBack: [], left }, startedAt),
+    ...previewRollback(aView(), { toRollBack: [], left }, at),
     collectors: 40,
     mayGrowBy: 0,
     ...changes,
