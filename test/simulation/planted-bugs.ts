@@ -64,6 +64,9 @@ export function changesToFind(bug: PlantedBug): SetupChanges {
   return { without: unneeded.filter((kind) => !needs.includes(kind)), most };
 }
 
+// Of a fleet that is spread by its system.
+const systemNames = ['Linux', 'Windows', 'Mac OS X'];
+
 /** Bugs that are put in on purpose, to see that the simulation finds each. */
 const plants = {
   slotLeak: {
@@ -539,6 +542,23 @@ const plants = {
     firstSeed: 3,
     needs: ['notices'],
     outbox: withMessages((messages) => messages.slice(0, 1)),
+  },
+  joinersUntried: {
+    firstSeed: 160,
+    foundBy: 'P3',
+    in: 'scan',
+    // A plan seems to have every stratum, so late joiners of a new one enter the last wave without a canary.
+    store: (store) => ({
+      ...store,
+      loadGroups: async (id) => {
+        const groups = await store.loadGroups(id);
+        if (groups === undefined) return undefined;
+        const isNew = (label: string) => groups.strata.every((stratum) => stratum.label !== label);
+        const sizes = groups.strata[0]?.sizes.map(() => 1) ?? [];
+        const others = systemNames.filter(isNew).map((label) => ({ label, sizes }));
+        return { ...groups, strata: [...groups.strata, ...others] };
+      },
+    }),
   },
   runningListedEnds: {
     firstSeed: 329,
