@@ -90,6 +90,7 @@ export function aBuildRecord(changes: Partial<BuildRecord> = {}): BuildRecord {
     endedAt: startedAt,
     strata: [{ label: 'Linux', ...figures }],
     others: null,
+    groups: [],
     ...changes,
   };
 }

@@ -2,7 +2,7 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { BuildOutcome } from '../../contract/admin/builds.ts';
 import { failedShareText, noBuildHistory, worstStratumText } from '../../rollout/messages/sentences.ts';
-import { worstStrata } from '../../rollout/planning/stratum-risk.ts';
+import { worstParts } from '../../rollout/planning/stratum-risk.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
@@ -15,7 +15,7 @@ export async function buildHistoryCommand(options: DaemonTarget, output: Console
   return printAnswer(output, options, { builds }, () => renderBuildHistory(builds, Date.now()));
 }
 
-/** A line for each build, and one for each further stratum of it. */
+/** A line for each build, and one for each further part of it that failed. */
 export function renderBuildHistory(builds: readonly BuildOutcome[], now: EpochMs): string {
   if (builds.length === 0) return noBuildHistory;
   const hasAccounts = builds.some(({ accountName }) => accountName !== undefined);
@@ -26,14 +26,14 @@ export function renderBuildHistory(builds: readonly BuildOutcome[], now: EpochMs
     'failed',
     'rollouts',
     'last',
-    'worst strata',
+    'failed most',
   ];
   const rows = builds.flatMap((outcome) => {
-    const { accountName, build, tried, failed, rollouts, lastEndedAt, strata: all } = outcome;
+    const { accountName, build, tried, failed, rollouts, lastEndedAt } = outcome;
     const share = failed === 0 ? '' : ` (${failedShareText(outcome)})`;
     const figures = [showCount(tried), `${showCount(failed)}${share}`, showCount(rollouts)];
     const cells = [build, ...figures, showZoned(lastEndedAt, now)];
-    const worst = worstStrata(all).map(worstStratumText);
+    const worst = worstParts(outcome).map(worstStratumText);
     const strata = worst.length === 0 ? [''] : worst;
     const named = hasAccounts ? [accountName ?? '', ...cells] : cells;
     return strata.map((stratum, index) => [...(index === 0 ? named : named.map(() => '')), stratum]);

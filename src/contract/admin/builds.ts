@@ -18,6 +18,14 @@ export const BuildOutcome = namedObject('BuildOutcome', 'What a build did in all
   strata: rowsOf({ label: z.string(), tried: Count, failed: Count }).describe(
     'What it did in each stratum, those in which the largest share failed first: at most 200.',
   ),
+  groups: rowsOf({
+    label: z.string().describe('`fields.rack=r7`'),
+    attributes: rowsOf({ key: z.string(), value: z.string() }),
+    tried: Count,
+    failed: Count,
+  }).describe(
+    'What it did to collectors with the same attributes, which explained failures or were held; most first, at most 50.',
+  ),
   text: z.string().describe('The same as a sentence.'),
 });
 export type BuildOutcome = z.infer<typeof BuildOutcome>;

@@ -69,7 +69,7 @@ export const ExpectedFailures = namedObject(
       tried: Count,
       failed: Count,
       isTriedFirst: z.boolean().describe('The first wave has a member of it.'),
-    }).describe('Strata of the plan in which most failed before, at most 3.'),
+    }).describe('Strata and groups of the plan in which most failed before, at most 3.'),
   },
 );
 export type ExpectedFailures = z.infer<typeof ExpectedFailures>;

@@ -1,12 +1,14 @@
 import type { EpochMs } from '../../base/time.ts';
 import { countUpgradesIn } from '../../rollout/decision/assess.ts';
+import type { Attribute } from '../../rollout/model/attributes.ts';
 import { type BuildRecord, makeBuildTally } from '../../rollout/report/build-record.ts';
+import { recordGroups } from '../../rollout/report/failed-groups.ts';
 import type { BuildHistory } from '../ports/build-history.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 
 export interface RecordBuildsParts {
-  readonly store: Pick<RolloutStore, 'pageRollouts' | 'loadView' | 'listUpgrades'>;
-  readonly buildHistory: Pick<BuildHistory, 'recorded' | 'record'>;
+  readonly store: Pick<RolloutStore, 'pageRollouts' | 'loadView' | 'listUpgrades' | 'loadAttributes'>;
+  readonly buildHistory: Pick<BuildHistory, 'recorded' | 'record' | 'read'>;
   /** Names of all policies of the config. */
   readonly policies: () => readonly string[];
 }
@@ -28,7 +30,8 @@ export function makeRecordBuilds({ store, buildHistory, policies }: RecordBuilds
     for (const { id, kind, endedAt, unreadable } of page?.rollouts ?? []) {
       if (kind !== 'upgrade' || endedAt === null || unreadable !== undefined) continue;
       if (recorded.get(id) === endedAt) continue;
-      const record = await tallyRollout(store, { id, endedAt }, signal);
+      const known = await failedGroups(buildHistory);
+      const record = await tallyRollout(store, { id, endedAt, known }, signal);
       if (signal.aborted) return;
       if (record === undefined) continue;
       await buildHistory.record(record);
@@ -37,10 +40,31 @@ export function makeRecordBuilds({ store, buildHistory, policies }: RecordBuilds
   };
 }
 
+// Groups of the latest rollouts: each is counted in every later rollout.
+const recordsWithGroupsMax = 20;
+
+/** The groups that failed in the latest rollouts. */
+async function failedGroups({
+  read,
+}: Pick<BuildHistory, 'read'>): Promise<ReadonlyArray<readonly Attribute[]>> {
+  const records = await read(recordsWithGroupsMax);
+  return records.flatMap(({ groups }) =>
+    groups.filter(({ failed }) => failed > 0).map(({ attributes }) => attributes),
+  );
+}
+
 /** @returns undefined if it was opened again meanwhile, has expired, or the signal was aborted */
 async function tallyRollout(
   store: RecordBuildsParts['store'],
-  { id, endedAt }: { readonly id: string; readonly endedAt: EpochMs },
+  {
+    id,
+    endedAt,
+    known,
+  }: {
+    readonly id: string;
+    readonly endedAt: EpochMs;
+    readonly known: ReadonlyArray<readonly Attribute[]>;
+  },
   signal: AbortSignal,
 ): Promise<BuildRecord | undefined> {
   const view = await store.loadView(id, { now: endedAt, overdueBefore: 0, pageSize: 1 });
@@ -49,5 +73,11 @@ async function tallyRollout(
   const planned = countUpgradesIn(view, () => true);
   for (let offset = 0; offset < planned && !signal.aborted; offset += recordsPerRead)
     for (const upgrade of await store.listUpgrades(id, { offset, limit: recordsPerRead })) tally.add(upgrade);
-  return tally.record(view.rollout, endedAt, view.groups);
+  const held = view.groups.strata.flatMap(({ attributes }) => (attributes === undefined ? [] : [attributes]));
+  const record = tally.record(view.rollout, endedAt, view.groups);
+  const isAnyKnown = held.length + known.length > 0;
+  if (!isAnyKnown && tally.outcomes.failed.size === 0) return { ...record, groups: [] };
+  const table = await store.loadAttributes(id);
+  const groups = table === undefined ? [] : recordGroups(table, tally.outcomes, [...held, ...known]);
+  return { ...record, groups };
 }

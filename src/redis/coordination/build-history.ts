@@ -29,6 +29,15 @@ const buildRecord = z.object({
   endedAt: z.number(),
   strata: z.array(z.object({ label: z.string(), ...figures })),
   others: z.object(figures).nullable(),
+  groups: z
+    .array(
+      z.object({
+        attributes: z.array(z.object({ key: z.string(), value: z.string() })),
+        tried: z.number(),
+        failed: z.number(),
+      }),
+    )
+    .default([]),
 }) satisfies z.ZodType<BuildRecord>;
 
 /** Records of what builds did, in keys that all daemons share and that never expire. */

@@ -238,6 +238,11 @@ const storedGroups = z.object({
   ),
   lanes: z.array(z.object({ stratum: index, timeZone: z.string(), domains: z.array(index) })),
   domains: z.array(z.object({ label: z.string(), cap: z.number() })),
+  risks: z
+    .array(
+      z.object({ label: z.string(), tried: z.number(), failed: z.number(), firstWave: index.nullable() }),
+    )
+    .exactOptional(),
 }) satisfies z.ZodType<PlanGroups>;
 
 /** Decodes a plan's groups. @throws BrokenRecordError */

@@ -2,7 +2,7 @@ import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { BuildOutcome } from '../../contract/admin/builds.ts';
 import type { WaveState } from '../model/rollout.ts';
-import { worstStrata } from '../planning/stratum-risk.ts';
+import { worstParts } from '../planning/stratum-risk.ts';
 
 /** A sentence for each kind of the data. */
 export type Sentences<Data extends { readonly kind: string }> = {
@@ -67,8 +67,8 @@ export function judgedText({ size, setAside }: { readonly size: number; readonly
 
 /** `19.536-4: 4,210 tried in 6 rollouts, 0.4% failed; Windows Server 2016: 12 of 28`. */
 export function buildOutcomeText(outcome: Omit<BuildOutcome, 'text' | 'accountName'>): string {
-  const { build, tried, rollouts, strata } = outcome;
-  const [worstOne] = worstStrata(strata);
+  const { build, tried, rollouts } = outcome;
+  const [worstOne] = worstParts(outcome);
   const stratum = worstOne === undefined ? '' : `; ${worstStratumText(worstOne)}`;
   return `${build}: ${showCount(tried)} tried in ${counted(rollouts, 'rollout')}, ${failedShareText(outcome)} failed${stratum}`;
 }

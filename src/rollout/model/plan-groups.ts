@@ -8,6 +8,18 @@ export interface PlanGroups {
   readonly strata: readonly Stratum[];
   readonly lanes: readonly Lane[];
   readonly domains: readonly CapDomain[];
+  /** Groups that failed in earlier rollouts, and have members in the plan; absent: none. */
+  readonly risks?: readonly RiskyGroup[];
+}
+
+/** Collectors with the same attributes, whatever their strata, of which many failed in earlier rollouts. */
+export interface RiskyGroup {
+  /** `fields.rack=r7 and osName=Linux` */
+  readonly label: string;
+  readonly tried: number;
+  readonly failed: number;
+  /** The first wave that has one of them, by index; null: only the last. */
+  readonly firstWave: number | null;
 }
 
 /** Replaces unreadable groups: nothing starts, and no cap has room. */

@@ -1,11 +1,13 @@
 import { mapInSteps, type Steps } from '../../base/steps.ts';
 import { needsCollectorZone } from '../calendar/calendar.ts';
+import { hasAttributes } from '../model/attributes.ts';
 import type { FleetCollector } from '../model/collector.ts';
-import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
+import type { CapDomain, PlanGroups, RiskyGroup } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
 import type { UpgradeIdentity } from '../model/upgrade.ts';
 import { domainSizes, orderWave } from './domain-order.ts';
 import { groupCollectors, makeLaneIndex } from './group-collectors.ts';
+import type { riskyGroups } from './stratum-risk.ts';
 import { takeSeats } from './take-seats.ts';
 
 export interface PlannedWave {
@@ -24,19 +26,30 @@ export interface ArrangedPlan {
   readonly groups: PlanGroups;
 }
 
+/** What ended rollouts tell of the collectors of a plan. */
+export interface PlanRisks {
+  readonly riskOf?: (label: string) => number;
+  readonly groups?: ReturnType<typeof riskyGroups>;
+}
+
 /**
  * Assigns each collector its wave, its position and its groups. The result does not depend on the order of the input.
  * @param seed the rollout's id
- * @param riskOf the risk of a stratum: the first waves try the riskiest first where they have no seat for each
+ * @param risks `riskOf`: the risk of a stratum: the first waves try the riskiest first where they have no seat for each.
+ *   `groups`: of which the first waves try one each
  */
 export function* arrangePlan(
   collectors: readonly FleetCollector[],
   policy: Policy,
   seed: string,
-  riskOf?: (label: string) => number,
+  { riskOf, groups: risky = [] }: PlanRisks = {},
 ): Steps<ArrangedPlan> {
   const grouping = yield* groupCollectors(collectors, policy, seed, riskOf);
-  const seated = yield* takeSeats(grouping, policy.waves);
+  const seated = yield* takeSeats(
+    grouping,
+    policy.waves,
+    risky.map(({ attributes }) => attributes),
+  );
   const sizes = grouping.strata.map(() => policy.waves.map(() => 0));
   const laneIndex = makeLaneIndex(needsCollectorZone(policy));
   let order = 0;
@@ -52,7 +65,23 @@ export function* arrangePlan(
     waves.push({ name, members });
   }
   const strata = grouping.strata.map((label, index) => ({ label, sizes: sizes[index] ?? [] }));
-  return { waves, groups: { strata, lanes: laneIndex.lanes, domains: grouping.domains } };
+  const risks = risksIn(waves, risky);
+  const groups = { strata, lanes: laneIndex.lanes, domains: grouping.domains };
+  return { waves, groups: risks.length === 0 ? groups : { ...groups, risks } };
+}
+
+/** The risky groups that have members in the plan, with the first wave that tries them. */
+function risksIn(
+  waves: readonly PlannedWave[],
+  risky: NonNullable<PlanRisks['groups']>,
+): readonly RiskyGroup[] {
+  return risky.flatMap(({ label, attributes, tried, failed }) => {
+    const firstWave = waves.findIndex(({ members }) =>
+      members.some(({ collector }) => hasAttributes(collector, attributes)),
+    );
+    if (firstWave < 0) return [];
+    return [{ label, tried, failed, firstWave: firstWave === waves.length - 1 ? null : firstWave }];
+  });
 }
 
 /** How many members must upgrade one after the other because of the tightest cap: 1 without a cap, 0 without members. */

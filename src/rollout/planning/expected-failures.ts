@@ -12,7 +12,7 @@ const riskiestMax = 3;
  * @returns null where no ended rollout shows anything
  */
 export function expectFailures(
-  { strata }: Pick<PlanGroups, 'strata'>,
+  { strata, risks = [] }: Pick<PlanGroups, 'strata' | 'risks'>,
   { waves }: Pick<Policy, 'waves'>,
   { history, targetBuild }: { readonly history: readonly BuildTrials[]; readonly targetBuild: string },
 ): ExpectedFailures | null {
@@ -24,7 +24,9 @@ export function expectFailures(
     return { name, failures: roundTenth(failures), allowed: failuresAllowed(maxFailures, members) };
   });
   const known = strata
+    .filter(({ label }) => risks.every((group) => group.label !== label))
     .map(({ label, sizes }) => ({ label, ...risk.trialsOf(label), isTriedFirst: (sizes[0] ?? 0) > 0 }))
+    .concat(risks.map(({ firstWave, ...group }) => ({ ...group, isTriedFirst: firstWave === 0 })))
     .sort((a, b) => b.failed / Math.max(1, b.tried) - a.failed / Math.max(1, a.tried));
   return {
     tried: risk.all.tried,

@@ -173,7 +173,7 @@ function extendGroups(rollout: Rollout, groups: PlanGroups) {
   const laneIndex = makeLaneIndex(rollout.plan.knowsZones, groups.lanes);
   const stratumOf = new Map(strata.map(({ label }, index) => [label, index]));
   const domainOf = new Map(domains.map(({ label }, index) => [label, index]));
-  const extended: PlanGroups = { strata, domains, lanes: laneIndex.lanes };
+  const extended: PlanGroups = { ...groups, strata, domains, lanes: laneIndex.lanes };
   const add = (collector: FleetCollector, wave: number): Omit<PlannedMember, 'order'> => {
     const named = namedStratumOf(collector);
     const stratum = indexIn<Stratum>(stratumOf, strata, { ...named, sizes: waves.map(() => 0) });

@@ -7,7 +7,7 @@ import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
 import { arrangePlan, type PlannedWave } from './arrange-plan.ts';
 import { compileSelection } from './selector.ts';
-import { type BuildTrials, makeStratumRisk } from './stratum-risk.ts';
+import { type BuildTrials, makeStratumRisk, riskyGroups } from './stratum-risk.ts';
 
 /** The waves with their members, and each collector that is left out, with the reason (P5). */
 export interface Plan {
@@ -57,8 +57,10 @@ export function* planInSteps(
     if (kind === undefined) chosen.push(collector);
     else leftOut.push({ collector, kind });
   });
-  const { riskOf } = makeStratumRisk(options.history ?? [], targetBuild);
-  const { waves, groups } = yield* arrangePlan(chosen, policy, seed, riskOf);
+  const { history = [] } = options;
+  const { riskOf } = makeStratumRisk(history, targetBuild);
+  const risks = { riskOf, groups: riskyGroups(history, targetBuild) };
+  const { waves, groups } = yield* arrangePlan(chosen, policy, seed, risks);
   return { targetBuild, waves, leftOut, groups, hash: hashOf(targetBuild, waves) };
 }
 

@@ -1,5 +1,6 @@
 import { sumOf } from '../../base/grouping.ts';
 import { eachInSteps, filterInSteps, type Steps } from '../../base/steps.ts';
+import type { Attribute } from '../model/attributes.ts';
 import { membersOf, type WaveRule, type WaveSize } from '../model/policy.ts';
 import { domainSizes, inDomainOrder, tightestDomain } from './domain-order.ts';
 import type { GroupedCollector, Grouping } from './group-collectors.ts';
@@ -20,17 +21,22 @@ interface Seating {
   readonly untried: UntriedValues;
 }
 
+/** A group that failed in earlier rollouts. */
+type Risky = readonly Attribute[];
+
 /**
  * Assigns every collector to a wave (DESIGN §4, Waves). Each wave fills its seats from the remaining collectors, spread
  * over the strata, and the last wave takes the rest. One member of every cap domain stays for the last wave, even if a
- * seat stays empty. A first wave whose `match` matches no collector takes one of each stratum.
+ * seat stays empty. A first wave whose `match` matches no collector takes one of each stratum. Seats of a stratum go to a
+ * member of each risky group first, then to members with attribute values that no wave has tried.
  * @returns the members of each wave
  */
 export function* takeSeats(
   grouping: Grouping,
   rules: readonly WaveRule[],
+  risky: readonly Risky[] = [],
 ): Steps<ReadonlyArray<readonly GroupedCollector[]>> {
-  const seating = yield* beginSeating(grouping);
+  const seating = yield* beginSeating(grouping, risky);
   const waves: Array<readonly GroupedCollector[]> = [];
   for (const [index, rule] of rules.slice(0, -1).entries()) {
     const members = yield* fillWave(seating, rule);
@@ -43,7 +49,7 @@ export function* takeSeats(
 // An empty canary would pass at once and let all others start without evidence (P14).
 const plainCanary = { size: { kind: 'perStratum', count: 1 } } as const;
 
-function* beginSeating(grouping: Grouping): Steps<Seating> {
+function* beginSeating(grouping: Grouping, risky: readonly Risky[]): Steps<Seating> {
   const { collectors, strata, domains } = grouping;
   const left: GroupedCollector[][] = strata.map(() => []);
   const unplanned = domainSizes(collectors, domains);
@@ -53,7 +59,10 @@ function* beginSeating(grouping: Grouping): Steps<Seating> {
     const chain = tightestDomain(member.domains, domains, unplanned);
     if (chain !== undefined) chainOf.set(member, chain);
   });
-  const untried = yield* makeUntriedValues(collectors.map(({ collector }) => collector));
+  const untried = yield* makeUntriedValues(
+    collectors.map(({ collector }) => collector),
+    risky,
+  );
   return { grouping, chainOf, left, covered: strata.map(() => false), unplanned, untried };
 }
 
@@ -81,9 +90,10 @@ function* fillWave(
     let free = wanted;
     // Members that share caps keep the order that spreads the caps.
     const isFree = members.every((member) => member.domains.length === 0);
-    for (const member of isFree ? seekValues(members, untried) : members) {
+    const byValues = isFree ? seekValues(members, untried) : members;
+    for (const member of riskyFirst(members, byValues, untried)) {
       if (free === 0) return;
-      if (isTheLast(member)) continue;
+      if (isTheLast(member) || taken.has(member)) continue;
       taken.add(member);
       untried.note(member.collector);
       free -= 1;
@@ -110,6 +120,19 @@ function* fillWave(
     left.push(yield* filterInSteps(members, (member) => !taken.has(member)));
   seating.left = left;
   return [...taken];
+}
+
+/** Members of groups that no wave has tried by the time they come, then the others, which may have them again. */
+function* riskyFirst(
+  members: readonly GroupedCollector[],
+  others: Iterable<GroupedCollector>,
+  untried: UntriedValues,
+): Generator<GroupedCollector> {
+  for (const member of members) {
+    if (!untried.hasGroups()) break;
+    if (untried.groupsOf(member.collector) > 0) yield member;
+  }
+  yield* others;
 }
 
 // Bounds the cost of each seat: half of all attribute values occur among the first few dozen collectors.

@@ -1,9 +1,13 @@
 import { eachInSteps, type Steps } from '../../base/steps.ts';
-import { tabulateAttributes } from '../model/attributes.ts';
+import { type Attribute, membersWith, tabulateAttributes } from '../model/attributes.ts';
 import type { FleetCollector } from '../model/collector.ts';
 
-/** Attribute values that no wave has tried yet. */
+/** Attribute values, and groups that failed in earlier rollouts, which no wave has tried yet. */
 export interface UntriedValues {
+  /** Some of these groups have not been tried. */
+  hasGroups(): boolean;
+  /** How many such groups a collector belongs to that no wave has tried. */
+  groupsOf(collector: FleetCollector): number;
   /** How many untried values a collector has. */
   countOf(collector: FleetCollector): number;
   /** Marks the values of a collector that enters a wave as tried. */
@@ -16,9 +20,19 @@ export interface UntriedValues {
 const shareMin = 0.002;
 const sharedMin = 3;
 
-/** Collects the attribute values of a plan's collectors, all untried. */
-export function* makeUntriedValues(collectors: readonly FleetCollector[]): Steps<UntriedValues> {
-  const { ids, columns } = yield* tabulateAttributes(collectors);
+/**
+ * Collects the attribute values of a plan's collectors, all untried.
+ * @param groups those that failed in earlier rollouts, however rare they are
+ */
+export function* makeUntriedValues(
+  collectors: readonly FleetCollector[],
+  groups: ReadonlyArray<readonly Attribute[]> = [],
+): Steps<UntriedValues> {
+  const table = yield* tabulateAttributes(collectors);
+  const { ids, columns } = table;
+  const openGroups = new Set(
+    groups.map((attributes) => new Set(membersWith(table, attributes))).filter((members) => members.size > 0),
+  );
   const rows = new Map<number, number>();
   yield* eachInSteps(ids, (id, row) => void rows.set(id, row));
   const least = Math.max(sharedMin, shareMin * ids.length);
@@ -32,6 +46,8 @@ export function* makeUntriedValues(collectors: readonly FleetCollector[]): Steps
   });
   const rowOf = ({ id }: FleetCollector) => rows.get(id) ?? -1;
   return {
+    hasGroups: () => openGroups.size > 0,
+    groupsOf: ({ id }) => [...openGroups].filter((members) => members.has(id)).length,
     countOf: (collector) => {
       const row = rowOf(collector);
       let count = 0;
@@ -39,6 +55,7 @@ export function* makeUntriedValues(collectors: readonly FleetCollector[]): Steps
       return count;
     },
     note: (collector) => {
+      for (const members of openGroups) if (members.has(collector.id)) openGroups.delete(members);
       const row = rowOf(collector);
       for (const { cells, isNew } of untried) {
         const cell = cells[row] ?? -1;

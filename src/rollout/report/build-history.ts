@@ -3,10 +3,13 @@ import { groupBy, sumOf } from '../../base/grouping.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { BuildOutcome } from '../../contract/admin/builds.ts';
 import { buildOutcomeText } from '../messages/sentences.ts';
+import { formatAttributes, type Tally } from '../model/attributes.ts';
 import { type BuildFigures, type BuildRecord, failedIn } from './build-record.ts';
 
 // More do not fit an answer that lists many builds.
 const strataMax = 200;
+// Fewer are found: each explains the failures of a rollout, or was held.
+const groupsMax = 50;
 
 /** Sums the records of rollouts into one row for each build, the newest build first. */
 export function summarizeBuilds(records: readonly BuildRecord[]): readonly BuildOutcome[] {
@@ -25,6 +28,7 @@ function outcomeOf(build: string, records: readonly BuildRecord[]): BuildOutcome
     lastEndedAt: Math.max(...records.map(({ endedAt }) => endedAt)),
     medianMs: weightedMedian(figures),
     strata: strataOf(records),
+    groups: groupsOf(records),
   };
   return { ...outcome, text: buildOutcomeText(outcome) };
 }
@@ -38,6 +42,23 @@ function totalOf(figures: readonly BuildFigures[]): { readonly tried: number; re
     tried: sumOf(figures, (each) => each.tried),
     failed: sumOf(figures, (each) => failedIn(each.failed)),
   };
+}
+
+/** Those in which the largest share failed first. */
+function groupsOf(records: readonly BuildRecord[]): BuildOutcome['groups'] {
+  const groups = groupBy(
+    records.flatMap((record) => record.groups),
+    ({ attributes }) => formatAttributes(attributes),
+  );
+  return [...groups]
+    .map(([label, figures]) => ({
+      ...{ label, attributes: figures[0]?.attributes ?? [] },
+      tried: sumOf(figures, ({ tried }) => tried),
+      failed: sumOf(figures, ({ failed }) => failed),
+    }))
+    .filter(({ failed }) => failed > 0)
+    .sort(byFailedShare)
+    .slice(0, groupsMax);
 }
 
 /** The median of medians, each weighted by the upgrades behind it. */
@@ -62,6 +83,10 @@ function strataOf(records: readonly BuildRecord[]): BuildOutcome['strata'] {
   return [...strata]
     .map(([label, figures]) => ({ label, ...totalOf(figures) }))
     .filter(({ tried }) => tried > 0)
-    .sort((a, b) => b.failed / b.tried - a.failed / a.tried || b.failed - a.failed || b.tried - a.tried)
+    .sort(byFailedShare)
     .slice(0, strataMax);
+}
+
+function byFailedShare(a: Tally, b: Tally): number {
+  return b.failed / b.tried - a.failed / a.tried || b.failed - a.failed || b.tried - a.tried;
 }

@@ -1,6 +1,7 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
+import type { Attribute, Outcomes } from '../model/attributes.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Rollout } from '../model/rollout.ts';
 import { type FailedState, isFailed, type Upgrade } from '../model/upgrade.ts';
@@ -24,6 +25,13 @@ export interface StratumRecord extends BuildFigures {
   readonly label: string;
 }
 
+/** What a build did to the collectors that have these attributes, whatever their strata. */
+export interface GroupRecord {
+  readonly attributes: readonly Attribute[];
+  readonly tried: number;
+  readonly failed: number;
+}
+
 /** What a build did in one ended rollout. It outlives the rollout's own records. */
 export interface BuildRecord {
   readonly rolloutId: string;
@@ -35,6 +43,8 @@ export interface BuildRecord {
   readonly strata: readonly StratumRecord[];
   /** The sum of the other strata; null: there are none. */
   readonly others: BuildFigures | null;
+  /** Those with most failures first. */
+  readonly groups: readonly GroupRecord[];
 }
 
 /** More strata make a record large, and those with few failures say little. */
@@ -49,17 +59,20 @@ interface Group {
 /** Adds up the upgrades of an ended rollout page by page, so that the whole fleet is never in memory. */
 export function makeBuildTally() {
   const groups = new Map<number, Group>();
+  const outcomes = { failed: new Set<number>(), succeeded: new Set<number>() };
   const add = (upgrade: Upgrade): void => {
     const end = endOnBuild(upgrade);
     if (end === undefined) return;
-    const { stratum } = upgrade.identity;
+    const { collectorId, stratum } = upgrade.identity;
     const group: Group = groups.get(stratum) ?? { failed: {}, durations: [], returned: 0 };
     groups.set(stratum, group);
     const { firstStartedAt } = upgrade.tally;
     if (isFailed(end.state)) {
       const name = failureClassOf(upgrade) ?? end.state;
       group.failed[name] = (group.failed[name] ?? 0) + 1;
+      outcomes.failed.add(collectorId);
     } else {
+      outcomes.succeeded.add(collectorId);
       group.returned += 1;
       if (firstStartedAt !== null) group.durations.push(end.at - firstStartedAt);
     }
@@ -69,7 +82,7 @@ export function makeBuildTally() {
     { id, policy, plan }: Pick<Rollout, 'id' | 'policy' | 'plan'>,
     endedAt: EpochMs,
     { strata }: Pick<PlanGroups, 'strata'>,
-  ): BuildRecord => {
+  ): Omit<BuildRecord, 'groups'> => {
     const all = [...groups].map(([stratum, group]) => ({ label: strata[stratum]?.label, group }));
     all.sort(
       (a, b) => failedIn(b.group.failed) - failedIn(a.group.failed) || triedIn(b.group) - triedIn(a.group),
@@ -84,7 +97,7 @@ export function makeBuildTally() {
       others: rest.length === 0 ? null : figuresOf(joinGroups(rest.map(({ group }) => group))),
     };
   };
-  return { add, record };
+  return { add, record, outcomes: outcomes satisfies Outcomes };
 }
 
 /** How many of a group failed, in any way. */

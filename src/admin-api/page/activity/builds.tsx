@@ -1,7 +1,7 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
 import type { BuildOutcome } from '../../../contract/admin/builds.ts';
 import { failedShareText, noBuildHistory, worstStratumText } from '../../../rollout/messages/sentences.ts';
-import { worstStrata } from '../../../rollout/planning/stratum-risk.ts';
+import { worstParts } from '../../../rollout/planning/stratum-risk.ts';
 import { AccountName, isOfChosenAccount } from '../parts/account.tsx';
 import { callDaemon } from '../parts/call.ts';
 import { useReading } from '../parts/reading.ts';
@@ -37,7 +37,7 @@ export function Builds() {
               <th scope="col">Failed</th>
               <th scope="col">Rollouts</th>
               <th scope="col">Last</th>
-              <th scope="col">Worst strata</th>
+              <th scope="col">Failed most</th>
             </tr>
           </thead>
           <tbody>
@@ -52,7 +52,7 @@ export function Builds() {
 }
 
 function Row(outcome: BuildOutcome) {
-  const { build, tried, failed, rollouts, lastEndedAt, strata } = outcome;
+  const { build, tried, failed, rollouts, lastEndedAt } = outcome;
   return (
     <tr>
       <td class="name">
@@ -68,7 +68,7 @@ function Row(outcome: BuildOutcome) {
         <Time at={lastEndedAt} />
       </td>
       <td>
-        {worstStrata(strata).map((stratum) => (
+        {worstParts(outcome).map((stratum) => (
           <div key={stratum.label}>
             <bdi>{worstStratumText(stratum)}</bdi>
           </div>

@@ -34,7 +34,8 @@ describe.each(histories)('the history of builds %s', (_name, make) => {
     expect(await history.recorded()).toEqual(new Map());
     expect(await history.read(9)).toEqual([]);
     const others = { tried: 2, failed: { permanent: 1, timedOut: 1 }, returned: 0, medianMs: null };
-    const first = aBuildRecord({ rolloutId: 'a', endedAt: startedAt });
+    const groups = [{ attributes: [{ key: 'fields.rack', value: 'r7' }], tried: 3, failed: 2 }];
+    const first = aBuildRecord({ rolloutId: 'a', endedAt: startedAt, groups });
     const second = aBuildRecord({ rolloutId: 'b', endedAt: startedAt + 1, others });
     for (const record of [second, first]) await history.record(record);
     expect(await history.read(9)).toEqual([second, first]);

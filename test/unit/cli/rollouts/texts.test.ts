@@ -75,7 +75,7 @@ describe('the history of builds', () => {
       .flatMap((line) => (line.includes('│') ? [line.split('│').map((cell) => cell.trim())] : []))
       .map((line) => line.slice(1, -1));
     expect(cells).toEqual([
-      ['build', 'tried', 'failed', 'rollouts', 'last', 'worst strata'],
+      ['build', 'tried', 'failed', 'rollouts', 'last', 'failed most'],
       ['19.536-4', '1,204', '5 (0.4%)', '1', ended, 'Windows Server 2016: 2 of 4'],
       ['', '', '', '', '', 'Linux: 3 of 1,200'],
       ['19.525-63', '1,200', '0', '1', ended, ''],

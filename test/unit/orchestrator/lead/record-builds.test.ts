@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../../../src/base/steps.ts';
 import { packHistory } from '../../../../src/orchestrator/lead/pack-history.ts';
 import { makeRecordBuilds } from '../../../../src/orchestrator/lead/record-builds.ts';
-import { aRollout, startedAt } from '../../../support/builders.ts';
+import { tabulateAttributes } from '../../../../src/rollout/model/attributes.ts';
+import { aBuildRecord, aFleet, aRollout, startedAt } from '../../../support/builders.ts';
 import { aHouse, freeze, over, save, upgradesLike } from '../../../support/house.ts';
 import { countingStore } from '../../../support/store/counting-store.ts';
 import { makeMemoryBuildHistory } from '../../../support/store/memory-build-history.ts';
@@ -46,6 +48,23 @@ describe('the record of what builds did', () => {
     // A new leader.
     await makeRecordBuilds(parts)(never);
     expect([calls.get('listUpgrades'), calls.get('loadView')]).toEqual([3, 1]);
+  });
+
+  it('has the groups that failed, and counts them in later rollouts', async () => {
+    const { house, history, parts } = await anEndedHouse();
+    const attributes = [{ key: 'fields.rack', value: 'r7' }];
+    const earlier = [{ attributes, tried: 9, failed: 8 }];
+    await history.record(aBuildRecord({ rolloutId: 'earlier', endedAt: startedAt, groups: earlier }));
+    const fleet = aFleet(2_500, (each) => ({ fields: { rack: each <= 40 ? 'r7' : 'r8' } }));
+    const table = runAtOnce(tabulateAttributes(fleet.collectors));
+    const store = { ...parts.store, loadAttributes: async () => table };
+    await makeRecordBuilds({ ...parts, store })(never);
+    const [record] = await history.read(1);
+    expect(record).toMatchObject({ rolloutId: id, groups: [{ attributes, tried: 40, failed: 1 }] });
+    // Unreadable attributes lose the groups, not the record.
+    await endAgain(house);
+    await makeRecordBuilds({ ...parts, store: { ...store, loadAttributes: async () => undefined } })(never);
+    expect((await history.read(1))[0]).toMatchObject({ endedAt: later, groups: [] });
   });
 
   it('is replaced when the rollout was opened again and has ended', async () => {

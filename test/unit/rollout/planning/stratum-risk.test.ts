@@ -5,10 +5,14 @@ import { makePlan } from '../../../../src/rollout/planning/plan.ts';
 import { type BuildTrials, makeStratumRisk } from '../../../../src/rollout/planning/stratum-risk.ts';
 import { aFleet, aPolicy, aWaveRule, targetBuild } from '../../../support/builders.ts';
 
-function trialsOf(build: string, strata: Readonly<Record<string, readonly [number, number]>>): BuildTrials {
+function trialsOf(
+  build: string,
+  strata: Readonly<Record<string, readonly [number, number]>>,
+  groups: BuildTrials['groups'] = [],
+): BuildTrials {
   const rows = Object.entries(strata).map(([label, [failed, tried]]) => ({ label, failed, tried }));
   const sumOf = (key: 'failed' | 'tried') => rows.reduce((sum, row) => sum + row[key], 0);
-  return { build, tried: sumOf('tried'), failed: sumOf('failed'), strata: rows };
+  return { build, tried: sumOf('tried'), failed: sumOf('failed'), strata: rows, groups };
 }
 
 describe('the risk of a stratum', () => {
@@ -60,6 +64,64 @@ describe('the risk of a stratum', () => {
         },
       ),
     );
+  });
+});
+
+describe('a group that failed in earlier rollouts', () => {
+  const bad = [{ key: 'fields.rack', value: 'r7' }];
+  const aGroup = (failed: number, tried: number) => [
+    { label: 'fields.rack=r7', attributes: bad, failed, tried },
+  ];
+  const policy = aPolicy({
+    spreadBy: ['osName'],
+    waves: [aWaveRule({ name: 'canary', size: { kind: 'perStratum', count: 1 } }), aWaveRule()],
+  });
+  // One of 60 in each system.
+  const fleet = aFleet(180, (id) => ({
+    osName: ['Linux', 'Windows', 'Solaris'][id % 3] ?? '',
+    fields: { rack: id % 60 < 3 ? 'r7' : `r${id % 5}` },
+  }));
+  const planWith = (history: readonly BuildTrials[]) =>
+    makePlan(policy, targetBuild, fleet, 'night', { history });
+  const badIn = (plan: ReturnType<typeof makePlan>) =>
+    plan.waves[0]?.members.filter(({ collector }) => collector.fields['rack'] === 'r7').length;
+
+  it('has one member in the first wave, which takes no more seats for it (DESIGN §4, Waves)', () => {
+    const history = [trialsOf('19.1-1', { Linux: [9, 900] }, aGroup(9, 10))];
+    const plan = planWith(history);
+    expect(badIn(planWith([]))).toBe(0);
+    expect(badIn(plan)).toBe(1);
+    expect(plan.waves.map(({ members }) => members.length)).toEqual([3, 177]);
+    expect(plan.groups.risks).toEqual([{ label: 'fields.rack=r7', failed: 9, tried: 10, firstWave: 0 }]);
+    expect(expectFailures(plan.groups, policy, { history, targetBuild })?.riskiest[0]).toEqual({
+      ...{ label: 'fields.rack=r7', failed: 9, tried: 10, isTriedFirst: true },
+    });
+  });
+
+  it('that the first wave has no room for is named as left out', () => {
+    const history = [trialsOf('19.1-1', { Linux: [9, 900] }, aGroup(9, 10))];
+    const [canary, rest] = policy.waves;
+    if (canary === undefined || rest === undefined) throw new Error('there are two');
+    const waves = [{ ...canary, match: { fields: { rack: ['r1'] } } }, rest];
+    const plan = makePlan({ ...policy, waves }, targetBuild, fleet, 'night', { history });
+    expect(plan.groups.risks).toEqual([{ label: 'fields.rack=r7', failed: 9, tried: 10, firstWave: null }]);
+    expect(expectFailures(plan.groups, policy, { history, targetBuild })?.riskiest[0]?.isTriedFirst).toBe(
+      false,
+    );
+  });
+
+  it('is no risk any more once it succeeds on the target as often as all', () => {
+    const history = [
+      trialsOf('19.1-1', { Linux: [9, 900] }, aGroup(9, 10)),
+      trialsOf(targetBuild, { Linux: [9, 9] }, aGroup(0, 900)),
+    ];
+    expect(planWith(history).groups.risks).toBeUndefined();
+  });
+
+  it('without members in the plan changes nothing', () => {
+    const attributes = [{ key: 'fields.rack', value: 'gone' }];
+    const gone = [{ label: 'fields.rack=gone', attributes, failed: 9, tried: 10 }];
+    expect(planWith([trialsOf('19.1-1', {}, gone)]).hash).toBe(planWith([]).hash);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failedShareText } from '../../../../src/rollout/messages/sentences.ts';
-import { worstStrata } from '../../../../src/rollout/planning/stratum-risk.ts';
+import { worstParts, worstStrata } from '../../../../src/rollout/planning/stratum-risk.ts';
 import { summarizeBuilds } from '../../../../src/rollout/report/build-history.ts';
 import type { StratumRecord } from '../../../../src/rollout/report/build-record.ts';
 import { aBuildRecord, startedAt } from '../../../support/builders.ts';
@@ -37,8 +37,31 @@ describe('the history of builds', () => {
           { label: 'Windows Server 2016', tried: 28, failed: 12 },
           { label: 'Linux', tried: 4_000, failed: 2 },
         ],
+        groups: [],
         text: '19.536-4: 4,210 tried in 2 rollouts, 0.3% failed; Windows Server 2016: 12 of 28',
       },
+    ]);
+  });
+
+  it('sums groups over rollouts, and names them among the strata that failed most', () => {
+    const attributes = [{ key: 'fields.rack', value: 'r7' }];
+    const label = 'fields.rack=r7';
+    const well = [{ key: 'category', value: 'db' }];
+    const of = (failed: number, tried: number) => [
+      { attributes, failed, tried },
+      { attributes: well, failed: 0, tried: 50 },
+    ];
+    // A group that was held is a stratum of its rollout as well.
+    const strata = [aStratum('Linux', 90, 5), aStratum(label, 5, 4)];
+    const [outcome] = summarizeBuilds([
+      aBuildRecord({ rolloutId: 'a', strata, groups: of(8, 10) }),
+      aBuildRecord({ rolloutId: 'b', strata: [aStratum('Linux', 90, 0)], groups: of(1, 10) }),
+    ]);
+    expect(outcome?.groups).toEqual([{ label, attributes, tried: 20, failed: 9 }]);
+    expect(outcome?.text).toMatch(/; fields\.rack=r7: 9 of 20$/);
+    expect(worstParts(outcome ?? { strata: [], groups: [] })).toMatchObject([
+      { label, failed: 9 },
+      { label: 'Linux', failed: 5 },
     ]);
   });
 
