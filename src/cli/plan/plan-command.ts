@@ -22,7 +22,7 @@ export interface PlanOptions extends DaemonTarget {
   readonly members: boolean;
 }
 
-/** `upwave plan [policy]`: what a rollout would do now. It writes nothing and needs no Redis. A daemon that runs is asked for holds. */
+/** `upwave plan [policy]`: what a rollout would do now. It writes nothing and needs no Redis. A daemon that runs is asked for holds and its history. */
 export async function planCommand(
   named: string | undefined,
   options: PlanOptions,
@@ -32,12 +32,17 @@ export async function planCommand(
   const config = openConfig(options.config);
   const policies = named === undefined ? config.rollouts : [policyOf(config, named)];
   const holds = await readHolds(options);
-  const basis = holds.kind === 'known' ? { memory: memoryOf(holds.held, undefined, [], []) } : {};
-  const plans = await readPlans(config, policies, output, () => basis);
+  const historyOf = ({ name }: Policy) => {
+    const { account } = accountConfigOf(config, name);
+    return holds.kind === 'known' ? holds.history.filter(({ accountName }) => accountName === account) : [];
+  };
+  const plans = await readPlans(config, policies, output, (policy) =>
+    holds.kind === 'known' ? { memory: memoryOf(holds.held, undefined, [], historyOf(policy)) } : {},
+  );
   const now = Date.now();
   const assess = (policy: Policy, plan: Plan) => {
     const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);
-    return assessPlan(policy, plan, { now, requestsPerSecond });
+    return assessPlan(policy, plan, { now, requestsPerSecond, history: historyOf(policy) });
   };
   const exitCode = plans.some(selectsNothing) ? exitCodes.heldOrNeedsAPerson : exitCodes.done;
   const overlaps = findOverlaps(plans.map(claimOf));

@@ -1,13 +1,15 @@
 import { runAtOnce } from '../../base/steps.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { WindowStatus } from '../../contract/admin/status-parts.ts';
+import type { ExpectedFailures, WindowStatus } from '../../contract/admin/status-parts.ts';
 import { longestOpening } from '../../rollout/calendar/calendar.ts';
 import { unselectedReasons } from '../../rollout/messages/exclusions.ts';
 import { tabulateAttributes } from '../../rollout/model/attributes.ts';
 import { failuresAllowed, formatAmount, type Policy } from '../../rollout/model/policy.ts';
 import { longestChain } from '../../rollout/planning/arrange-plan.ts';
 import { type Coverage, coverage } from '../../rollout/planning/coverage.ts';
+import { expectFailures } from '../../rollout/planning/expected-failures.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
+import type { BuildTrials } from '../../rollout/planning/stratum-risk.ts';
 import type { Estimate } from '../../rollout/status/estimate.ts';
 import { estimatePlan } from '../../rollout/status/estimate-plan.ts';
 import { windowOf } from '../../rollout/status/window.ts';
@@ -24,6 +26,8 @@ export interface PlanFigures {
   /** null where upgrades may start at any time. */
   readonly window: (WindowStatus & { readonly isLongEnough: boolean }) | null;
   readonly estimate: Estimate;
+  /** null where no ended rollout shows anything. */
+  readonly expectedFailures: ExpectedFailures | null;
   /** Fields that the plan has no room for, so failures would not be weighed by them. */
   readonly unweighedFields: readonly string[];
 }
@@ -47,7 +51,16 @@ export interface WaveFigures {
 export function assessPlan(
   policy: Policy,
   plan: Plan,
-  { now, requestsPerSecond }: { readonly now: EpochMs; readonly requestsPerSecond: number },
+  {
+    now,
+    requestsPerSecond,
+    history,
+  }: {
+    readonly now: EpochMs;
+    readonly requestsPerSecond: number;
+    /** What builds did in ended rollouts; empty where it is not known. */
+    readonly history: readonly BuildTrials[];
+  },
 ): PlanFigures {
   const { waves: covered, total, uncovered } = coverage(plan.groups);
   const waves = plan.waves.flatMap(({ name, members }, index): readonly WaveFigures[] => {
@@ -77,6 +90,7 @@ export function assessPlan(
     waves,
     strata: { total, uncovered },
     window: fullWindowOf(policy, now),
+    expectedFailures: expectFailures(plan.groups, policy, { history, targetBuild: plan.targetBuild }),
     estimate: estimatePlan(policy, plan, { now, requestsPerSecond }),
     unweighedFields: runAtOnce(tabulateAttributes(collectors)).leftOut,
   };

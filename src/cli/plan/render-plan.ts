@@ -8,7 +8,7 @@ import {
   nobodyPlannedText,
   showLeftOut,
 } from '../../rollout/messages/exclusions.ts';
-import { durationText } from '../../rollout/messages/plans.ts';
+import { durationText, expectedTexts, expectedWarnings } from '../../rollout/messages/plans.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { unweighedText } from '../../rollout/messages/stop-causes.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
@@ -46,6 +46,7 @@ export function renderPlan(
           ...unweighedLines(figures),
           ...windowLines(policy, figures, now),
           ...limitLines(policy),
+          ...expectedLines(figures),
           ...(policy.approval ? ['approval: nothing starts before the plan is approved'] : []),
           estimateLine(policy, figures, now),
         ];
@@ -153,6 +154,13 @@ function uncoveredLines({ strata: { total, uncovered }, waves }: PlanFigures): r
   return [
     `uncovered: ${uncovered.count} of ${total} strata ${singularOrPlural(uncovered.count, 'is', 'are')} in no wave before the last: ${shown.join('; ')}${more}`,
   ];
+}
+
+function expectedLines({ expectedFailures, planned }: PlanFigures): readonly string[] {
+  if (expectedFailures === null) return [];
+  return [...expectedTexts(expectedFailures, planned), ...expectedWarnings(expectedFailures)].map(
+    (text) => `expected: ${text}`,
+  );
 }
 
 function chainLines({ maxInFlightPer }: Policy, { waves }: PlanFigures): readonly string[] {

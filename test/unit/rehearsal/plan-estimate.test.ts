@@ -24,7 +24,7 @@ describe('the estimate of a plan', () => {
       const policy = aPolicy({ concurrency, waves: [all], ...(pace && { pace }) });
       const snapshot = aFleet(collectors);
       const plan = makePlan(policy, targetBuild, snapshot, 'production-20260302-1');
-      const { estimate } = assessPlan(policy, plan, { now: startedAt, requestsPerSecond });
+      const { estimate } = assessPlan(policy, plan, { now: startedAt, requestsPerSecond, history: [] });
       const whatIf = usualWhatIf({ policy, at: startedAt });
       const scene = {
         targetBuild,

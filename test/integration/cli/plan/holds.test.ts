@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
 import { startReferenceService } from '../../../../src/reference-service/server/start-reference-service.ts';
-import { startedAt } from '../../../support/builders.ts';
+import { aBuildRecord, startedAt } from '../../../support/builders.ts';
 import { makeFakeOperations } from '../../../support/fake-operations.ts';
 import { nightCredentials } from '../../../support/night/daemon-night.ts';
 import { aDesk, type RunningTest } from '../../../support/night/upwave-desk.ts';
@@ -16,6 +16,9 @@ const windowsHeld = {
   strata: [],
 };
 
+const linux = [{ key: 'osName', value: 'Linux' }];
+const failedBefore = aBuildRecord({ build: '19.1-1', groups: [{ attributes: linux, tried: 9, failed: 8 }] });
+
 /** A service with a fleet of 60, a daemon that holds all Windows, and a config for both. */
 async function aHeldFleet(test: RunningTest) {
   const service = await startReferenceService({
@@ -25,7 +28,9 @@ async function aHeldFleet(test: RunningTest) {
     scenario: parseScenario({ fleet: { size: 60 }, limits: { requestsPerSecond: 100 } }),
   });
   test.onTestFinished(service.close);
-  const daemon = await startFakeAdminApi(makeFakeOperations({ rollouts: [], held: windowsHeld }));
+  const daemon = await startFakeAdminApi(
+    makeFakeOperations({ rollouts: [], held: windowsHeld, buildRecords: [failedBefore] }),
+  );
   test.onTestFinished(daemon.close);
   const desk = aDesk(test, {
     service: { baseUrl: `${service.url}/api`, ...nightCredentials },
@@ -57,11 +62,18 @@ describe('the holds of operators', () => {
       expect(code, all).toBe(0);
       return JSON.parse(out) as PlanAnswer;
     };
-    expect((await desk.call('plan')).out).not.toContain('holds:');
+    const { out: shown } = await desk.call('plan');
+    expect(shown).not.toContain('holds:');
+    // The history comes with the holds.
+    expect(oneLine(shown)).toMatch(
+      /expected: About \d+ of \d+ collectors are expected to fail, judging by 10 upgrades/,
+    );
+    expect(oneLine(shown)).toMatch(/expected: Wave \S+ includes osName=Linux, where 8 of 9 failed before\./);
     const withHolds = await planOf();
     withoutDaemon();
     const { code, out } = await desk.call('plan');
     expect([code, oneLine(out)]).toEqual([0, expect.stringMatching(unknown)]);
+    expect(out).not.toContain('expected:');
     const without = await planOf();
     const heldIn = ({ plans }: PlanAnswer) => plans[0]?.leftOut.find(({ kind }) => kind === 'held')?.count;
     const held = heldIn(withHolds) ?? 0;

@@ -41,7 +41,7 @@ interface Given {
 function planned({ policy: changes, size = 100, change }: Given) {
   const policy = aPolicy(changes);
   const plan = makePlan(policy, targetBuild, aFleet(size, change), 'production-20260302-1');
-  const figures = assessPlan(policy, plan, { now: startedAt, requestsPerSecond: 4 });
+  const figures = assessPlan(policy, plan, { now: startedAt, requestsPerSecond: 4, history: [] });
   return { policy, plan, figures };
 }
 
