@@ -12,6 +12,8 @@ import { rolloutReasonText } from '../../rollout/messages/rollout-reasons.ts';
 import { besideText, type ScanResult, scanText } from '../../rollout/messages/scans.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import { formerEndOf, isFailed } from '../../rollout/model/upgrade.ts';
 import { expectFailures } from '../../rollout/planning/expected-failures.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { estimatePlan } from '../../rollout/status/estimate-plan.ts';
@@ -108,8 +110,31 @@ async function countFailedBefore(
   policy: string,
   { targetBuild, waves }: Plan,
 ): Promise<number> {
-  const failed = await failedBefore(store, await store.listRollouts([policy]), targetBuild);
+  const past = await store.listRollouts([policy]);
+  const failed = new Set([
+    ...(await failedBefore(store, past, targetBuild)),
+    ...(await failedAndWithdrawn(store, past, targetBuild)),
+  ]);
   return waves.flatMap(({ members }) => members).filter(({ collector }) => failed.has(collector.id)).length;
+}
+
+// More than any plan has.
+const withdrawnReadMax = 1_000_000;
+
+/** Those that failed on the build, were to be retried, and were withdrawn by the end of their rollout. */
+async function failedAndWithdrawn(
+  store: StartPolicyParts['store'],
+  past: readonly Rollout[],
+  targetBuild: string,
+): Promise<readonly number[]> {
+  const toBuild = past.filter(({ kind, plan }) => kind === 'upgrade' && plan.targetBuild === targetBuild);
+  const withdrawn = await Promise.all(
+    toBuild.map(({ id }) => store.listMissed(id, { kind: 'withdrawn', limit: withdrawnReadMax })),
+  );
+  return withdrawn
+    .flat()
+    .filter((upgrade) => isFailed(formerEndOf(upgrade)?.state ?? 'withdrawn'))
+    .map(({ identity }) => identity.collectorId);
 }
 
 async function estimateOf(

@@ -240,7 +240,13 @@ const storedGroups = z.object({
   domains: z.array(z.object({ label: z.string(), cap: z.number() })),
   risks: z
     .array(
-      z.object({ label: z.string(), tried: z.number(), failed: z.number(), firstWave: index.nullable() }),
+      z.object({
+        label: z.string(),
+        tried: z.number(),
+        failed: z.number(),
+        sizes: z.array(z.number()),
+        more: z.array(z.number()),
+      }),
     )
     .exactOptional(),
 }) satisfies z.ZodType<PlanGroups>;

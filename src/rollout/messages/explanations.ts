@@ -90,6 +90,16 @@ export function staysText({ identity: { toBuild, fromBuild: had } }: Upgrade, wh
   return `stays on ${toBuild}: ${leftOneText({ ...why, had })}`;
 }
 
+/** That a rollback takes a collector back which it has not planned yet. */
+export function awaitsRollbackText(progress: string, { identity: { fromBuild } }: Upgrade): string {
+  return `${progress}; goes back to ${fromBuild} once running upgrades have ended`;
+}
+
+/** What a rollback does with a collector: `the rollback of web-20261121-1 takes it back to 19.441-2: …`. */
+export function takenBackText(original: string, { identity: { toBuild } }: Upgrade, reason: string): string {
+  return `the rollback of ${original} takes it back to ${toBuild}: ${reason}`;
+}
+
 /** What the service shows of a collector: `host web-1 · alive · last heartbeat 21:05 (40s ago)`. */
 export function seenText(
   { hostName, alive, lastSeenAt }: SeenCollector,

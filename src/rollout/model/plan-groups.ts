@@ -18,8 +18,10 @@ export interface RiskyGroup {
   readonly label: string;
   readonly tried: number;
   readonly failed: number;
-  /** The first wave that has one of them, by index; null: only the last. */
-  readonly firstWave: number | null;
+  /** Members in each wave. */
+  readonly sizes: readonly number[];
+  /** The failures to expect in each wave beyond those of their strata. */
+  readonly more: readonly number[];
 }
 
 /** Replaces unreadable groups: nothing starts, and no cap has room. */

@@ -296,6 +296,11 @@ export function mayRunUnseen({ tally: { inDoubtUntil = 0 } }: Upgrade, at: Epoch
   return at < inDoubtUntil;
 }
 
+/** How the last attempt of an upgrade had ended that was rolled back or withdrawn later; undefined: there was none. */
+export function formerEndOf({ progress: { state }, tally }: Upgrade): Attempt['ended'] {
+  return state === 'rolledBack' || state === 'withdrawn' ? tally.tasks?.at(-1)?.ended : undefined;
+}
+
 /** When the upgrade's next step is due; undefined if it waits for admission or has ended. */
 export function dueAtOf(upgrade: Upgrade): EpochMs | undefined {
   return 'dueAt' in upgrade.progress ? upgrade.progress.dueAt : undefined;

@@ -1,4 +1,4 @@
-import { mapInSteps, type Steps } from '../../base/steps.ts';
+import { eachInSteps, mapInSteps, type Steps } from '../../base/steps.ts';
 import { needsCollectorZone } from '../calendar/calendar.ts';
 import { hasAttributes } from '../model/attributes.ts';
 import type { FleetCollector } from '../model/collector.ts';
@@ -7,7 +7,7 @@ import type { Policy } from '../model/policy.ts';
 import type { UpgradeIdentity } from '../model/upgrade.ts';
 import { domainSizes, orderWave } from './domain-order.ts';
 import { groupCollectors, makeLaneIndex } from './group-collectors.ts';
-import type { riskyGroups } from './stratum-risk.ts';
+import type { FailedGroup } from './stratum-risk.ts';
 import { takeSeats } from './take-seats.ts';
 
 export interface PlannedWave {
@@ -28,27 +28,28 @@ export interface ArrangedPlan {
 
 /** What ended rollouts tell of the collectors of a plan. */
 export interface PlanRisks {
-  readonly riskOf?: (label: string) => number;
-  readonly groups?: ReturnType<typeof riskyGroups>;
+  readonly riskOf: (label: string) => number;
+  /** The share of a stratum that is expected to fail. */
+  readonly expectedShareOf: (label: string) => number;
+  readonly groups: readonly FailedGroup[];
 }
 
 /**
  * Assigns each collector its wave, its position and its groups. The result does not depend on the order of the input.
  * @param seed the rollout's id
- * @param risks `riskOf`: the risk of a stratum: the first waves try the riskiest first where they have no seat for each.
- *   `groups`: of which the first waves try one each
+ * @param risks the first waves try the riskiest strata first where they have no seat for each, and one of each risky group
  */
 export function* arrangePlan(
   collectors: readonly FleetCollector[],
   policy: Policy,
   seed: string,
-  { riskOf, groups: risky = [] }: PlanRisks = {},
+  risks?: PlanRisks,
 ): Steps<ArrangedPlan> {
-  const grouping = yield* groupCollectors(collectors, policy, seed, riskOf);
+  const grouping = yield* groupCollectors(collectors, policy, seed, risks?.riskOf);
   const seated = yield* takeSeats(
     grouping,
     policy.waves,
-    risky.map(({ attributes }) => attributes),
+    risks?.groups.map(({ attributes }) => attributes),
   );
   const sizes = grouping.strata.map(() => policy.waves.map(() => 0));
   const laneIndex = makeLaneIndex(needsCollectorZone(policy));
@@ -65,23 +66,32 @@ export function* arrangePlan(
     waves.push({ name, members });
   }
   const strata = grouping.strata.map((label, index) => ({ label, sizes: sizes[index] ?? [] }));
-  const risks = risksIn(waves, risky);
   const groups = { strata, lanes: laneIndex.lanes, domains: grouping.domains };
-  return { waves, groups: risks.length === 0 ? groups : { ...groups, risks } };
+  if (risks === undefined || risks.groups.length === 0) return { waves, groups };
+  return { waves, groups: { ...groups, risks: yield* risksIn(waves, grouping.strata, risks) } };
 }
 
-/** The risky groups that have members in the plan, with the first wave that tries them. */
-function risksIn(
+/** The risky groups that have members in the plan. What is expected of a collector is the worst of its stratum and groups. */
+function* risksIn(
   waves: readonly PlannedWave[],
-  risky: NonNullable<PlanRisks['groups']>,
-): readonly RiskyGroup[] {
-  return risky.flatMap(({ label, attributes, tried, failed }) => {
-    const firstWave = waves.findIndex(({ members }) =>
-      members.some(({ collector }) => hasAttributes(collector, attributes)),
-    );
-    if (firstWave < 0) return [];
-    return [{ label, tried, failed, firstWave: firstWave === waves.length - 1 ? null : firstWave }];
-  });
+  strata: readonly string[],
+  { groups, expectedShareOf }: PlanRisks,
+): Steps<readonly RiskyGroup[]> {
+  const ofStrata = strata.map(expectedShareOf);
+  const found = groups.map((group) => ({ group, sizes: waves.map(() => 0), more: waves.map(() => 0) }));
+  for (const [wave, { members }] of waves.entries())
+    yield* eachInSteps(members, ({ collector, stratum }) => {
+      let expected = ofStrata[stratum] ?? 0;
+      for (const { group, sizes, more } of found) {
+        if (!hasAttributes(collector, group.attributes)) continue;
+        sizes[wave] = (sizes[wave] ?? 0) + 1;
+        more[wave] = (more[wave] ?? 0) + Math.max(0, group.expectedShare - expected);
+        expected = Math.max(expected, group.expectedShare);
+      }
+    });
+  return found
+    .filter(({ sizes }) => sizes.some((size) => size > 0))
+    .map(({ group: { label, tried, failed }, sizes, more }) => ({ label, tried, failed, sizes, more }));
 }
 
 /** How many members must upgrade one after the other because of the tightest cap: 1 without a cap, 0 without members. */

@@ -20,13 +20,21 @@ export function expectFailures(
   if (risk.all.tried === 0) return null;
   const expected = waves.map(({ name, maxFailures }, wave) => {
     const members = sumOf(strata, ({ sizes }) => sizes[wave] ?? 0);
-    const failures = sumOf(strata, ({ label, sizes }) => (sizes[wave] ?? 0) * risk.expectedShareOf(label));
+    const ofStrata = sumOf(strata, ({ label, sizes }) => (sizes[wave] ?? 0) * risk.expectedShareOf(label));
+    const failures = ofStrata + sumOf(risks, ({ more }) => more[wave] ?? 0);
     return { name, failures: roundTenth(failures), allowed: failuresAllowed(maxFailures, members) };
   });
   const known = strata
     .filter(({ label }) => risks.every((group) => group.label !== label))
     .map(({ label, sizes }) => ({ label, ...risk.trialsOf(label), isTriedFirst: (sizes[0] ?? 0) > 0 }))
-    .concat(risks.map(({ firstWave, ...group }) => ({ ...group, isTriedFirst: firstWave === 0 })))
+    .concat(
+      risks.map(({ label, tried, failed, sizes }) => ({
+        label,
+        tried,
+        failed,
+        isTriedFirst: (sizes[0] ?? 0) > 0,
+      })),
+    )
     .sort((a, b) => b.failed / Math.max(1, b.tried) - a.failed / Math.max(1, a.tried));
   return {
     tried: risk.all.tried,

@@ -58,8 +58,7 @@ export function* planInSteps(
     else leftOut.push({ collector, kind });
   });
   const { history = [] } = options;
-  const { riskOf } = makeStratumRisk(history, targetBuild);
-  const risks = { riskOf, groups: riskyGroups(history, targetBuild) };
+  const risks = { ...makeStratumRisk(history, targetBuild), groups: riskyGroups(history, targetBuild) };
   const { waves, groups } = yield* arrangePlan(chosen, policy, seed, risks);
   return { targetBuild, waves, leftOut, groups, hash: hashOf(targetBuild, waves) };
 }

@@ -13,13 +13,21 @@ export interface BuildTrials extends Trials {
   readonly build: string;
   readonly strata: ReadonlyArray<Trials & { readonly label: string }>;
   /** Of collectors with the same attributes, whatever their strata. */
-  readonly groups: ReadonlyArray<Trials & FailedGroup>;
+  readonly groups: ReadonlyArray<
+    Trials & {
+      /** `fields.rack=r7` */
+      readonly label: string;
+      readonly attributes: readonly Attribute[];
+    }
+  >;
 }
 
-interface FailedGroup {
-  /** `fields.rack=r7` */
-  readonly label: string;
-  readonly attributes: readonly Attribute[];
+type GroupTrials = BuildTrials['groups'][number];
+
+/** A group of which more are expected to fail than of all. */
+export interface FailedGroup extends GroupTrials {
+  /** From 0 to 1, on the target. */
+  readonly expectedShare: number;
 }
 
 /** What ended rollouts tell of the strata of a plan, by their labels. */
@@ -56,10 +64,7 @@ export function makeStratumRisk(history: readonly BuildTrials[], targetBuild: st
 const riskyGroupsMax = 10;
 
 /** Groups of collectors of which more are expected to fail than of all, the riskiest first: a canary tries one of each. */
-export function riskyGroups(
-  history: readonly BuildTrials[],
-  targetBuild: string,
-): ReadonlyArray<Trials & FailedGroup> {
+export function riskyGroups(history: readonly BuildTrials[], targetBuild: string): readonly FailedGroup[] {
   const rows = history.flatMap(({ build, groups }) => ofBuild(groups, isSameBuild(build, targetBuild)));
   const all = totalOf(history);
   const known = [...groupBy(rows, ({ label }) => label)].flatMap(([label, own]) => {
@@ -67,14 +72,11 @@ export function riskyGroups(
     const isRisky = share > all.failed / Math.max(1, all.tried);
     const [first] = own;
     return first !== undefined && isRisky
-      ? [{ share, label, attributes: first.attributes, ...totalOf(own) }]
+      ? [{ expectedShare: share, label, attributes: first.attributes, ...totalOf(own) }]
       : [];
   });
-  known.sort((a, b) => b.share - a.share);
-  return known
-    .filter(isFinding)
-    .slice(0, riskyGroupsMax)
-    .map(({ share: _share, ...group }) => group);
+  known.sort((a, b) => b.expectedShare - a.expectedShare);
+  return known.filter(isFinding).slice(0, riskyGroupsMax);
 }
 
 function ofBuild<Row extends Trials>(rows: readonly Row[], isTarget: boolean) {

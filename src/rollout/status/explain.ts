@@ -10,16 +10,18 @@ import { paceOf } from '../decision/pace.ts';
 import { awaitsDeferredAlone, deferredBlocker, waveWaits } from '../decision/wave-blockers.ts';
 import { blockerText } from '../messages/blockers.ts';
 import {
+  awaitsRollbackText,
   failedInGroupText,
   progressText,
   staysText,
+  takenBackText,
   unseenTaskText,
   waitingRetryText,
   withdrawnByHoldText,
 } from '../messages/explanations.ts';
 import { whyLeftBehind } from '../model/left-behind.ts';
 import type { RolloutView } from '../model/rollout.ts';
-import { dueAtOf, isFailed, mayRunUnseen, type Upgrade } from '../model/upgrade.ts';
+import { dueAtOf, isEnd, isFailed, mayHaveBuild, mayRunUnseen, type Upgrade } from '../model/upgrade.ts';
 
 /** The situation of a collector, and until when it lasts, if known. */
 export interface UpgradeExplanation {
@@ -39,6 +41,9 @@ export function explainUpgrade(
 ): UpgradeExplanation {
   const view = group === undefined ? rolloutView : withGroup(rolloutView, upgrade, group);
   const explanation = explainProgress(view, upgrade, now);
+  const { original } = view.rollout.rollback;
+  if (original !== null && !isEnd(upgrade.progress.state))
+    return { ...explanation, reason: takenBackText(original, upgrade, explanation.reason) };
   if (group === undefined || !isFailed(upgrade.progress.state)) return explanation;
   return { ...explanation, reason: failedInGroupText(explanation.reason, group) };
 }
@@ -82,10 +87,7 @@ function explainProgress(view: RolloutView, upgrade: Upgrade, now: EpochMs): Upg
     case 'failed':
     case 'timedOut':
     case 'unconfirmed': {
-      const { leftBehind } = view.rollout.rollback;
-      // The collectors of a rollback are explained by it as soon as it has a plan.
-      const why = hasRollback(view) ? whyLeftBehind(leftBehind, upgrade) : undefined;
-      return { reason: why === undefined ? progressText(upgrade) : staysText(upgrade, why), until: null };
+      return { reason: endText(view, upgrade), until: null };
     }
     case 'starting':
     case 'withdrawn':
@@ -97,8 +99,14 @@ function explainProgress(view: RolloutView, upgrade: Upgrade, now: EpochMs): Upg
   return { reason: progressText(upgrade), until: dueAtOf(upgrade) ?? null };
 }
 
-function hasRollback({ rollout, rollback }: RolloutView): boolean {
-  return rollout.state === 'rollingBack' && rollback !== null;
+/** An ended upgrade. The collectors of a rollback are explained by it as soon as it has a plan. */
+function endText({ rollout, rollback }: RolloutView, upgrade: Upgrade): string {
+  const progress = progressText(upgrade);
+  if (rollout.state !== 'rollingBack') return progress;
+  const why = whyLeftBehind(rollout.rollback.leftBehind, upgrade);
+  if (why !== undefined) return staysText(upgrade, why);
+  const isPlanned = rollback !== null;
+  return isPlanned || !mayHaveBuild(upgrade.progress.state) ? progress : awaitsRollbackText(progress, upgrade);
 }
 
 /** Explains a collector that was withdrawn by a hold, and what brings it back; undefined for any other collector. */

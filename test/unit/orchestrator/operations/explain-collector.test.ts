@@ -120,11 +120,31 @@ describe('a collector of a rollout that is rolling back', () => {
         expect(await explain(asked, anApiBudgetStatus(), aFleetService())).toMatchObject({
           build: runs,
           seen: null,
-          explanations: [{ kind: 'planned', rollout: second, state: upgrade.progress.state, target: old }],
+          explanations: [
+            {
+              ...{ kind: 'planned', rollout: second, state: upgrade.progress.state, target: old },
+              // Its end is that of any upgrade.
+              reason: expect.stringMatching(
+                runs === build ? `^the rollback of ${first} takes it back to ${old}: .` : '^succeeded',
+              ),
+            },
+          ],
           history,
         });
     },
   );
+
+  it('goes back, as soon as the rollback is asked for and has no plan yet', async () => {
+    await keep({ id: first, state: 'rollingBack' }, upgraded);
+    const reason = `succeeded: alive; goes back to ${old} once running upgrades have ended`;
+    expect(await explain('7')).toMatchObject({ explanations: [{ rollout: first, reason }] });
+  });
+
+  it('stays, as the preview of a rollback without a plan foresaw', async () => {
+    await keep({ id: first, state: 'rollingBack', rollback: { leftBehind } }, upgraded);
+    const reason = expect.stringContaining(`stays on ${build}: `);
+    expect(await explain('7')).toMatchObject({ explanations: [{ rollout: first, reason }] });
+  });
 
   it('is explained by the rollout where the rollback does not take it back, with the reason', async () => {
     await rollBack(anUpgrade({ state: 'pending' }, { ...back, collectorId: 8, collectorName: 'svr-13' }));

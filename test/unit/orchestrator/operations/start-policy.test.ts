@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeStartPolicy } from '../../../../src/orchestrator/operations/start-policy.ts';
-import { aFleet, aPolicy, targetBuild } from '../../../support/builders.ts';
+import { aFleet, aPolicy, startedAt, targetBuild } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
 import { aHouse, over, save, serving } from '../../../support/house.ts';
 import { changeTo, saveUpgrade } from '../../../support/store/store-changes.ts';
@@ -72,6 +72,12 @@ describe('a start by an operator (P15)', () => {
     if (upgrade === undefined) throw new Error('no upgrade');
     await saveUpgrade(store, changeTo(upgrade, over('failed')));
     await save(store, rollout, { state: 'finishedWithFailures', endedAt: rollout.createdAt });
+    expect(await preview()).toMatchObject({ planned: 3, failedBefore: 1 });
+    // It was retried, and withdrawn by the abort before its retry.
+    const tasks = [{ taskId: '7', startedAt, ended: { at: startedAt, state: 'failed' } }] as const;
+    const withdrawn = changeTo(upgrade, over('withdrawn'));
+    const { after } = withdrawn;
+    await saveUpgrade(store, { ...withdrawn, after: { ...after, tally: { ...after.tally, tasks } } });
     expect(await preview()).toMatchObject({ planned: 3, failedBefore: 1 });
   });
 

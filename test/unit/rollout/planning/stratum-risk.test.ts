@@ -92,9 +92,13 @@ describe('a group that failed in earlier rollouts', () => {
     expect(badIn(planWith([]))).toBe(0);
     expect(badIn(plan)).toBe(1);
     expect(plan.waves.map(({ members }) => members.length)).toEqual([3, 177]);
-    expect(plan.groups.risks).toEqual([{ label: 'fields.rack=r7', failed: 9, tried: 10, firstWave: 0 }]);
-    expect(expectFailures(plan.groups, policy, { history, targetBuild })?.riskiest[0]).toEqual({
-      ...{ label: 'fields.rack=r7', failed: 9, tried: 10, isTriedFirst: true },
+    expect(plan.groups.risks).toMatchObject([
+      { label: 'fields.rack=r7', failed: 9, tried: 10, sizes: [1, 8] },
+    ]);
+    // Of nine in the group about eight fail, and one of a hundred elsewhere.
+    expect(expectFailures(plan.groups, policy, { history, targetBuild })).toMatchObject({
+      failures: 9,
+      riskiest: [{ label: 'fields.rack=r7', failed: 9, tried: 10, isTriedFirst: true }, {}],
     });
   });
 
@@ -104,7 +108,7 @@ describe('a group that failed in earlier rollouts', () => {
     if (canary === undefined || rest === undefined) throw new Error('there are two');
     const waves = [{ ...canary, match: { fields: { rack: ['r1'] } } }, rest];
     const plan = makePlan({ ...policy, waves }, targetBuild, fleet, 'night', { history });
-    expect(plan.groups.risks).toEqual([{ label: 'fields.rack=r7', failed: 9, tried: 10, firstWave: null }]);
+    expect(plan.groups.risks).toMatchObject([{ label: 'fields.rack=r7', sizes: [0, 9] }]);
     expect(expectFailures(plan.groups, policy, { history, targetBuild })?.riskiest[0]?.isTriedFirst).toBe(
       false,
     );

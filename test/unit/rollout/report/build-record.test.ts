@@ -50,6 +50,13 @@ describe('the record of what a build did in a rollout', () => {
     ]);
   });
 
+  it('counts one that failed and was withdrawn before its retry as failed', () => {
+    const retried = afterFacts(ended('failed'), { kind: 'retryAsked', at: endedAt, reason: because('') });
+    const withdrawn = afterFacts(retried, { kind: 'withdrawn', at: endedAt, reason: because('') });
+    expect(withdrawn.progress.state).toBe('withdrawn');
+    expect(recordOf([withdrawn]).strata).toMatchObject([{ tried: 1, failed: { failed: 1 } }]);
+  });
+
   it('sums the strata beyond the largest, and those without a name', () => {
     const labels = Array.from({ length: strataRecordedMax + 2 }, (_, index) => `s${index}`);
     const upgrades = labels.flatMap((_, stratum) => [
