@@ -109,7 +109,9 @@ export function failedIn(failed: BuildFigures['failed']): number {
  * The end of the upgrade to the build. That of a collector that was rolled back, or withdrawn before a retry, is the end of its
  * last attempt.
  */
-function endOnBuild(upgrade: Upgrade): { readonly state: FailedState | 'succeeded'; readonly at: EpochMs } | undefined {
+function endOnBuild(
+  upgrade: Upgrade,
+): { readonly state: FailedState | 'succeeded'; readonly at: EpochMs } | undefined {
   const { progress } = upgrade;
   if (!('endedAt' in progress)) return undefined;
   const before = formerEndOf(upgrade);

@@ -106,7 +106,9 @@ function endText({ rollout, rollback }: RolloutView, upgrade: Upgrade): string {
   const why = whyLeftBehind(rollout.rollback.leftBehind, upgrade);
   if (why !== undefined) return staysText(upgrade, why);
   const isPlanned = rollback !== null;
-  return isPlanned || !mayHaveBuild(upgrade.progress.state) ? progress : awaitsRollbackText(progress, upgrade);
+  return isPlanned || !mayHaveBuild(upgrade.progress.state)
+    ? progress
+    : awaitsRollbackText(progress, upgrade);
 }
 
 /** Explains a collector that was withdrawn by a hold, and what brings it back; undefined for any other collector. */
