@@ -1,6 +1,7 @@
 import { invariant } from '../../base/assert.ts';
 import { compareBuildVersions } from '../../base/build-version.ts';
-import type { HeldThings } from '../../contract/admin/holds.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { AuditEntry, HeldThings } from '../../contract/admin/holds.ts';
 import type { PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { ReloadChanges } from '../../contract/admin/reload.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
@@ -71,10 +72,7 @@ export function joinAccounts(accounts: readonly AccountOperations[]): Operations
     release: async (request) => joinHolds(await ofAll((each) => each.release(request))),
     listHolds: async () => joinHeld(await ofAll((each) => each.listHolds())),
     readAudit: async (limit, filter) =>
-      (await ofAll((each) => each.readAudit(limit, filter)))
-        .flat()
-        .toSorted((a, b) => b.at - a.at)
-        .slice(0, limit),
+      joinAudits(await ofAll((each) => each.readAudit(limit, filter))).slice(0, limit),
     // Of one build, each account has a row: its collectors are others.
     listBuildHistory: async () =>
       (await ofAll((each) => each.listBuildHistory()))
@@ -93,6 +91,24 @@ export function joinAccounts(accounts: readonly AccountOperations[]): Operations
     },
     previewReload: async () => joinPreviews(await ofAll((each) => each.previewReload())),
   };
+}
+
+// A request goes to all accounts at the same time, and each writes it down when it has done it.
+const sameRequestMs: DurationMs = 10_000;
+
+/** Newest first. What a request did in several accounts, such as the release of a build, is one entry. */
+function joinAudits(audits: ReadonlyArray<readonly AuditEntry[]>): readonly AuditEntry[] {
+  const seen = new Map<string, { readonly at: EpochMs; readonly account: number }>();
+  const all = audits.flatMap((entries, account) => entries.map((entry) => ({ entry, account })));
+  all.sort((a, b) => b.entry.at - a.entry.at);
+  return all.flatMap(({ entry, account }) => {
+    const { at, ...what } = entry;
+    const key = JSON.stringify(what);
+    const before = seen.get(key);
+    if (before !== undefined && before.account !== account && before.at - at < sameRequestMs) return [];
+    seen.set(key, { at, account });
+    return [entry];
+  });
 }
 
 function policyOf(rolloutId: string): string {

@@ -68,6 +68,7 @@ export interface NoticeFigures {
   readonly succeeded: number;
   readonly failed: number;
   readonly inFlight: number;
+  /** Neither ended nor in flight. */
   readonly remaining: number;
   /** The most frequent causes of failures. */
   readonly causes: ReadonlyArray<{ readonly text: string; readonly count: number }>;

@@ -240,7 +240,7 @@ function figuresOf(status: RolloutStatus): NoticeFigures {
     succeeded: counts.succeeded,
     failed: countIn(counts, isFailed),
     inFlight: status.inFlight,
-    remaining: countIn(counts, (state) => !isEnd(state)),
+    remaining: Math.max(0, countIn(counts, (state) => !isEnd(state)) - status.inFlight),
     causes,
     ...(otherFailures > 0 && { otherFailures }),
     ...(status.sharedAttribute === null ? {} : { shared: status.sharedAttribute }),

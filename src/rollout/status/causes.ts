@@ -190,7 +190,10 @@ function causeText(members: readonly Upgrade[]): string {
 
 function failureText(upgrade: Upgrade): string {
   const reason = reasonOf(upgrade);
-  return reason?.kind === 'attemptsSpent' ? upgradeReasonText(reason.last) : upgradeText(upgrade);
+  if (reason?.kind === 'attemptsSpent') return upgradeReasonText(reason.last);
+  // Who asked for the retry would hide why it is needed.
+  const retried = reason?.kind === 'retryAsked' ? failureBefore(upgrade) : undefined;
+  return retried === undefined ? upgradeText(upgrade) : upgradeReasonText(retried);
 }
 
 function wordsOf(text: string): readonly string[] {

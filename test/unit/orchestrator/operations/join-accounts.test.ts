@@ -64,6 +64,17 @@ describe('the operations of several accounts', () => {
     expect(builds).toEqual(['19.3-1', '19.3-1', '19.2-1', '19.1-1']);
   });
 
+  it('show what one request did in several accounts as one entry of the audit', async () => {
+    const released = (at: number, who = 'ann') =>
+      ({ at, event: 'build.released', subject: '19.536-4', by: who, reason: 'mended' }) as const;
+    const { joined } = twoAccounts(
+      { audit: [released(90_000), released(50_003, 'bob'), released(50_000)] },
+      { audit: [released(50_009)] },
+    );
+    const at = (await joined.readAudit(9, {})).map((entry) => `${entry.at} ${entry.by}`);
+    expect(at).toEqual(['90000 ann', '50009 ann', '50003 bob']);
+  });
+
   it('hold in all accounts, and return the best answer', async () => {
     const done: HoldResult = { kind: 'done', subject: { kind: 'build', build: '19.536-4' } };
     const away: HoldResult = { kind: 'unavailable', reason: 'no answer' };

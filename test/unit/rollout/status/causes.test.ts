@@ -133,7 +133,7 @@ describe('the causes of failures and waits', () => {
     const withdrawn = [left, { ...left, tally: { ...left.tally, tasks } }];
     const found = groupsOf({ retrying: [retried], withdrawn }, { retrying: 1, withdrawn: 2 });
     expect(found.flatMap(({ causes }) => causes.map(({ text }) => text))).toEqual([
-      'asked for by ann: try again; failed before: disk full',
+      'disk full',
       'the rollout is rolling back',
       'the rollout is rolling back; failed before: disk full',
     ]);
