@@ -1,5 +1,5 @@
 import type { Cause, CauseGroup, RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import type { GroupedFailures } from '../../rollout/decision/group-to-hold.ts';
+import { type GroupedFailures, isExplainedByHold } from '../../rollout/decision/group-to-hold.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
 import { sharedAttributeText, unweighedText } from '../../rollout/messages/stop-causes.ts';
 import { holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
@@ -37,7 +37,9 @@ export function causeLines(
     return groupLines(group, { isFirst: index === 0, hasStrata, linesMax, causesMax, isCut }, fit);
   });
   if (causes.length === 0) return [];
-  const sharedPart = shared === null ? [] : [{ text: sharedAttributeText(shared), color: 'red' as const }];
+  // A held group has a line of its own, and what fails now is something else.
+  const isShown = shared !== null && !isExplainedByHold(status);
+  const sharedPart = isShown ? [{ text: sharedAttributeText(shared), color: 'red' as const }] : [];
   const listOf = (label: string, group: CauseGroup['of']) =>
     `${label}: upwave upgrades ${quoteArgument(id)} --state ${group}`;
   const list = isCut
@@ -47,7 +49,7 @@ export function causeLines(
         ...(index === 0 ? reasonHint(causes) : []),
       ]);
   return [
-    ...(shared === null ? [] : fitLines('common', sharedPart, fit)),
+    ...(isShown ? fitLines('common', sharedPart, fit) : []),
     ...(hintsHold ? holdHint(status) : []).flatMap((hint) => fitLines('', [hint], fit)),
     ...lines,
     ...(isCut ? [] : unweighedLines(status, fit)),

@@ -4,6 +4,7 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { countLeft } from '../../rollout/model/left-behind.ts';
 import { compareUrgency } from '../../rollout/status/compare-urgency.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
@@ -72,10 +73,7 @@ export function renderOverview(
     const failedText = failed === 0 ? '' : `  ${failed} failed`;
     const held = sumOf(status.strata.held, ({ waiting }) => waiting);
     const heldText = held === 0 ? '' : `  ${held} held`;
-    const done =
-      `${showCount(status.counts.succeeded)}/${showCount(status.planned)} ${status.kind === 'rollback' ? 'back' : 'ok'}`.padStart(
-        doneMin,
-      );
+    const done = doneText(status).padStart(doneMin);
     const room = (columns ?? Number.POSITIVE_INFINITY) - labelColumns;
     const takenColumns = done.length + failedText.length + heldText.length + 2;
     const when = whenTexts(status, now).find(({ length }) => takenColumns + length <= room) ?? '';
@@ -84,6 +82,15 @@ export function renderOverview(
     // Half a time would be read as another time.
     return [`${figures}  ${when}`.trimEnd()];
   });
+}
+
+/** `40/206 ok`. A rollback and the rollout that it takes back have the same figures: `105/120 back`. */
+function doneText({ kind, state, counts, planned, leftBehind }: RolloutStatus): string {
+  const left = countLeft(leftBehind);
+  const [done, of] =
+    kind === 'rollback' ? [counts.succeeded, planned + left] : [counts.rolledBack, counts.rolledBack + left];
+  if (kind === 'rollback' || state === 'rolledBack') return `${showCount(done)}/${showCount(of)} back`;
+  return `${showCount(counts.succeeded)}/${showCount(planned)} ok`;
 }
 
 /** Why the last scan of a policy without a rollout began none; when the next one is, where that is not known. */

@@ -5,7 +5,7 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { groupToHoldFirst, strataToReleaseFirst } from '../../rollout/decision/group-to-hold.ts';
 import { etaText } from '../../rollout/messages/eta-texts.ts';
 import { targetText } from '../../rollout/messages/plans.ts';
-import { starterText } from '../../rollout/messages/sentences.ts';
+import { counted, starterText } from '../../rollout/messages/sentences.ts';
 import {
   commandFor,
   commandName,
@@ -99,7 +99,7 @@ export function renderStatus(
   ): readonly string[] | undefined => {
     const hintsHold = canBeAsked && !isHoldDue(status);
     const causes = causeLines(status, fit, { canBeAsked, hintsHold, causesMax });
-    const aside = cutLines(asideLines(status, fit), asideMax, report);
+    const aside = asideLines(status, fit, { asideMax, report });
     const fixed = [why, act, progress, causes, aside, end].reduce((sum, { length }) => sum + length, 0);
     const room = Math.max(rows - fixed, Math.min(linesMax - fixed, wavesWanted));
     const forms = wavesMin > wavesWanted ? [waves] : [waves, shortWaves];
@@ -116,13 +116,13 @@ export function renderStatus(
     if (middle !== undefined) return [...why, ...act, ...middle, ...end].join('\n');
   }
   // Reasons alone fill the lines. The verbs stay.
-  const kept = cutLines(why, Math.max(1, rowsMax - act.length - 1), '');
+  const kept = cutLines(why, Math.max(1, rowsMax - act.length - 1));
   return [...kept, ...act, ...progress, ...end].slice(0, rowsMax).join('\n');
 }
 
-function cutLines(lines: readonly string[], max: number, report: string): readonly string[] {
-  if (lines.length <= max || max === 0) return lines.slice(0, max);
-  return [...lines.slice(0, max), `${indent}… ${lines.length - max} more${report}`];
+function cutLines(lines: readonly string[], max: number): readonly string[] {
+  if (lines.length <= max) return lines;
+  return [...lines.slice(0, max), `${indent}… ${lines.length - max} more`];
 }
 
 /** The wave under way and those around it, in the order of the plan. */
@@ -149,11 +149,29 @@ function cutWaves(
   ];
 }
 
-/** Collectors that a rollback leaves behind, and strata that no wave before the last one has. */
-function asideLines(status: RolloutStatus, fit: Fit): readonly string[] {
+// A reason, and the first names.
+const asideLinesMax = 2;
+
+/**
+ * Collectors that a rollback leaves behind, and strata that no wave before the last one has.
+ * @param cut.asideMax how many of these are shown; a few take two lines each
+ */
+function asideLines(
+  status: RolloutStatus,
+  fit: Fit,
+  { asideMax, report }: { readonly asideMax: number; readonly report: string },
+): readonly string[] {
+  const items = [
+    ...leftBehindText(status).map((words, index) => [index === 0 ? 'left' : '', words] as const),
+    ...uncoveredParts(status).map((words) => ['strata', words] as const),
+  ];
+  const isCut = asideMax !== Number.POSITIVE_INFINITY;
+  const more = items.length - asideMax;
   return [
-    ...leftBehindText(status).flatMap((words, index) => fitLines(index === 0 ? 'left' : '', [words], fit)),
-    ...uncoveredParts(status).flatMap((words) => fitLines('strata', [words], fit)),
+    ...items
+      .slice(0, asideMax)
+      .flatMap(([label, words]) => fitLines(label, [words], fit, isCut ? asideLinesMax : undefined)),
+    ...(asideMax > 0 && more > 0 ? [`${indent}… ${counted(more, 'more reason')}${report}`] : []),
   ];
 }
 
@@ -258,6 +276,11 @@ export function isHoldDue(status: RolloutStatus): boolean {
   return status.headline.kind === 'held' && groupToHoldFirst(status) !== undefined;
 }
 
+/** Asked for again, a rollback starts outside its window. */
+function startsNow({ kind, window }: RolloutStatus): boolean {
+  return kind === 'rollback' && window?.isOpen === false;
+}
+
 /** Verbs, the most likely first. */
 const firstVerbs: readonly RolloutVerb[] = ['approve', 'resume'];
 const firstWithoutPolicy: readonly RolloutVerb[] = ['abort'];
@@ -277,7 +300,9 @@ function verbParts(status: RolloutStatus): readonly Part[] {
   }
   // A held build is released first. Only then is the verb possible that continues the rollout.
   const isReleaseDue = buildHold !== null && next === undefined && status.headline.needsPerson;
-  const others = verbs.filter((verb) => isReleaseDue || verb !== first).map(commandName);
+  const others = verbs
+    .filter((verb) => isReleaseDue || verb !== first)
+    .map((verb) => (verb === 'rollback' && startsNow(status) ? 'rollback --now' : commandName(verb)));
   const command = isReleaseDue
     ? `upwave release ${quoteArgument(buildHold.build)}`
     : commandFor(status, first);

@@ -11,15 +11,20 @@ export interface GroupedFailures extends Pick<RolloutStatus, 'sharedAttribute' |
  * The group of collectors that explains the failures.
  * @returns undefined if it is held already, the rollout has ended, or only held strata were left, so that the group was released
  */
-export function groupToHold({
+export function groupToHold(status: GroupedFailures): string | undefined {
+  const { sharedAttribute: shared, endedAt, reasonKind } = status;
+  if (shared === null || endedAt !== null || reasonKind === 'onlyHeldStrata') return undefined;
+  return isExplainedByHold(status) ? undefined : formatAttributes(shared.attributes);
+}
+
+/** Whether the group that explains the failures is held. */
+export function isExplainedByHold({
   sharedAttribute: shared,
   strata,
-  endedAt,
-  reasonKind,
-}: GroupedFailures): string | undefined {
-  if (shared === null || endedAt !== null || reasonKind === 'onlyHeldStrata') return undefined;
+}: Pick<GroupedFailures, 'sharedAttribute' | 'strata'>): boolean {
+  if (shared === null) return false;
   const name = formatAttributes(shared.attributes);
-  return strata.held.some(({ label }) => label === name) ? undefined : name;
+  return strata.held.some(({ label }) => label === name);
 }
 
 /**

@@ -16,7 +16,7 @@ const etaUnknownText: Readonly<Record<EtaUnknownReason, string>> = {
   noWindow: 'its windows have no room for it',
   paused: 'it is paused',
   policyMissing: 'its policy is not in the config',
-  rollingBack: 'it is rolling back',
+  rollingBack: 'its rollback shows when it ends',
   serviceDown: 'the service is down',
   windowTooShort:
     'nothing can start: no window is open as long as an upgrade takes, by `upgrade.expect` or by those before. Widen `windows`',

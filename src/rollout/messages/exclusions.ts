@@ -4,7 +4,7 @@ import type { ShownLeftBehind, ShownLeftOut } from '../../contract/admin/status-
 import type { LeftBehind, LeftBehindCollector, LeftBehindReason } from '../model/left-behind.ts';
 import type { LeftOutCount, LeftOutKind, NoTarget } from '../model/left-out.ts';
 import type { EmptyMatch, SelectionRule } from '../planning/selector.ts';
-import { makeText } from './sentences.ts';
+import { counted, makeText } from './sentences.ts';
 import { upgradeReasonText } from './upgrade-reasons.ts';
 
 /** Why a collector is left out of a plan. */
@@ -102,6 +102,14 @@ const leftBehindShownMax = 3;
 export function showLeftBehind({ why, count, some }: LeftBehind): ShownLeftBehind {
   const names = some.slice(0, leftBehindShownMax).map(leftCollectorText);
   return { kind: why.kind, reason: leftBehindText(why), count, names };
+}
+
+/** Who stays after a rollback, for each reason: `17 stay on 19.536-4: the service no longer offers …`. */
+export function stayTexts(
+  build: string,
+  left: ReadonlyArray<Pick<ShownLeftBehind, 'count' | 'reason'>>,
+): readonly string[] {
+  return left.map(({ count, reason }) => `${counted(count, 'stays', 'stay')} on ${build}: ${reason}`);
 }
 
 /** Why collectors are not rolled back. */

@@ -5,6 +5,7 @@ import type { RolloutStatus, ShownBlocker } from '../../contract/admin/rollout-s
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { groupToHoldFirst, startableOf, strataToReleaseFirst } from '../decision/group-to-hold.ts';
 import { startingIn } from './consequences.ts';
+import { stayTexts } from './exclusions.ts';
 import { capitalized, counted, rollbackEndText, sentence, stateText } from './sentences.ts';
 import { heldName } from './stratum-reasons.ts';
 
@@ -49,7 +50,13 @@ export function needText(status: RolloutStatus, showAt: ShowAt): string {
     return `Waits for the service. ${sentence(api?.outage?.reason ?? '')} It continues automatically.`;
   if (state === 'aborted') return sentence(`aborted ${reason}`);
   if (reasonKind === 'rollbackEnded') return sentence(`rolled back ${reason}`);
-  return endedAt === null ? ongoingText(status, showAt) : sentence(reason);
+  return endedAt === null ? ongoingText(status, showAt) : endedText(status);
+}
+
+/** A rollback that has ended also shows who stays on the build. */
+function endedText({ kind, reason, leftBehind, fromBuilds }: RolloutStatus): string {
+  const stay = kind === 'rollback' ? stayTexts(fromBuilds[0] ?? '', leftBehind) : [];
+  return [reason, ...stay].map(sentence).join(' ');
 }
 
 /** What stops it: `It is paused by alice: an incident.`, where somebody asked for it. */

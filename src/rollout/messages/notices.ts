@@ -1,6 +1,7 @@
 import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { IncidentDetails, Notice, NoticeFigures } from '../model/notice.ts';
+import { stayTexts } from './exclusions.ts';
 import { counted, rollbackEndText, sentence, starterText, stateText } from './sentences.ts';
 import { sharedAttributeText } from './stop-causes.ts';
 import { heldName } from './stratum-reasons.ts';
@@ -163,9 +164,8 @@ function finishedText({
   left: { build, by } = { build: '', by: [] },
   reports,
 }: Extract<Notice['details'], { event: 'finished' }>): string {
-  const left = by.map((each) => `${counted(each.count, 'stays', 'stay')} on ${build}: ${each.reason}`);
   const report = reports === undefined ? [] : [`Report: ${reports.join(', ')}`];
-  return [reason, ...left, ...report].filter((words) => words !== '').join('. ');
+  return [reason, ...stayTexts(build, by), ...report].filter((words) => words !== '').join('. ');
 }
 
 /** The title of the message that closes an incident. */

@@ -121,6 +121,19 @@ describe('the overview of the policies', () => {
     expect(rowOf(of('web', { id: 'new' }), of('web', { id: 'held', state: 'held' }))).toEqual(['held']);
   });
 
+  it('counts those that are back alike for a rollback and the rollout that it takes back', () => {
+    const leftBehind = [{ kind: 'buildNotOffered', reason: 'gone', count: 15, names: [] }] as const;
+    const back = of('web', {
+      kind: 'rollback',
+      planned: 105,
+      counts: countsOf({ succeeded: 105 }),
+      leftBehind,
+    });
+    const counts = countsOf({ rolledBack: 105, succeeded: 15, withdrawn: 86 });
+    const rolledBack = of('web', { state: 'rolledBack', planned: 206, counts, leftBehind });
+    for (const each of [back, rolledBack]) expect(linesOf([each])[0]).toContain('105/120 back');
+  });
+
   it('lets no foreign text control the terminal', () => {
     expect(linesOf([], 'a\u001b[2J')[0]).toMatch(/^a\\u001b\[2J {2}no rollout yet/);
   });

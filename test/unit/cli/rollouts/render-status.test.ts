@@ -211,6 +211,41 @@ plan    7f3a by schedule   3 left out   from 19.441-2`);
     },
   );
 
+  it('cuts whom a rollback leaves behind after two lines for a reason, and counts the other reasons', () => {
+    const names = Array.from({ length: 9 }, (_, index) => `branch-office-web-${index} (had 19.1-1)`);
+    const reason = 'the service no longer offers the build they had';
+    const one = { kind: 'buildNotOffered', reason, count: 15, names } as const;
+    const other = {
+      kind: 'claimed',
+      reason: 'another rollout has them',
+      count: 2,
+      names: ['web-9'],
+    } as const;
+    const causes = [
+      { of: 'failed', total: 9, causes: [aCause()], others: { count: 0, causes: 0, unread: 0 } },
+    ] as const;
+    const waves = Array.from({ length: 12 }, (_, index) => aWaveStatus({ name: `w${index}` }));
+    const leftIn = (leftBehind: RolloutStatus['leftBehind']) => {
+      const lines = linesOf(aRolloutStatus({ state: 'rollingBack', causes, waves, leftBehind }), 80);
+      const from = lines.findIndex((line) => line.startsWith('left '));
+      return lines.slice(from, from + 3);
+    };
+    const [first, second, third] = leftIn([one]);
+    expect(first).toMatch(/^left +15 are not rolled back from 19\.536-4: the service no longer offers the$/);
+    expect(second).toMatch(/branch-office-web-0 \(had 19\.1-1\), .* …$/);
+    expect(third).not.toContain('more');
+    expect(leftIn([one, other])).toEqual([
+      expect.stringMatching(/^left +17 are not rolled back from 19\.536-4$/),
+      expect.stringMatching(/^ +… 2 more reasons: upwave report /),
+      expect.any(String),
+    ]);
+  });
+
+  it('offers a rollback that waits for its window to start now', () => {
+    const back = { kind: 'rollback', verbs: ['pause', 'abort', 'rollback'] } as const;
+    expect(under('do', shown({ ...back, window: closed }))[0]).toMatch(/\| abort \| rollback --now$/);
+  });
+
   it('shows once what a rollback leaves behind where the reason of the rollout says that', () => {
     const leftBehind = [
       { kind: 'buildNotOffered', reason: 'the build is gone', count: 23, names: ['web-1'] },
@@ -534,6 +569,10 @@ failed  `);
       "upwave hold 'osName=Windows*', then   upwave resume production --hold 17   | abort",
     ]);
     expect(lines.join()).not.toContain('hold them alone');
+    expect(under('common', lines)).toHaveLength(1);
+    // Once it is held, a line of its own shows it.
+    const strata = strataHolding(aHeldStratum({ label: 'osName=Windows*', waiting: 15 }));
+    expect(under('common', shown({ ...heldByFailures, ...given, strata }))).toEqual([]);
     const others = { ...failing, of: 'retrying', total: 30 } as const;
     const fewer = shown({ ...heldByFailures, ...given, causes: [...given.causes, others] });
     // A held build: the one line with the commands has all three, in their order.

@@ -155,6 +155,16 @@ it('says until when a running rollout waits, to the second for its pace', () => 
   );
 });
 
+it('shows who stays once a rollback has ended', () => {
+  const leftBehind = [{ kind: 'claimed', reason: 'another rollout has them', count: 1, names: [] }] as const;
+  const reason = 'every collector of the plan has ended';
+  const over = { endedAt: startedAt, state: 'succeeded', reason, leftBehind } as const;
+  const back = { ...over, kind: 'rollback', fromBuilds: ['19.536-4'] } as const;
+  expect(needText(aRolloutStatus(back), showAt)).toBe(
+    'Every collector of the plan has ended. 1 stays on 19.536-4: another rollout has them.',
+  );
+});
+
 it('names no blocker while a person is needed', () => {
   const blockers = [{ kind: 'pace', reason: 'the pace allows 2 starts an hour', until: null } as const];
   expect(namedBlocker(aRolloutStatus({ blockers }))).toBe(blockers[0]);
