@@ -74,7 +74,7 @@ export const ExpectedFailures = namedObject(
 );
 export type ExpectedFailures = z.infer<typeof ExpectedFailures>;
 
-export const WorkEstimate = namedObject('WorkEstimate', 'How long upgrades take that have not begun.', {
+export const WorkEstimate = namedObject('WorkEstimate', 'How long upgrades take that have not started.', {
   durationMs: z.number().nullable().describe('From now; null: the windows are too short.'),
   plusMinusMs: z.number().describe('Half the width of the expected range.'),
   requests: z.number().int().min(0),

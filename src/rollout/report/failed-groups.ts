@@ -10,8 +10,8 @@ import type { GroupRecord } from './build-record.ts';
 
 // More faults at a time are rare, and each search takes as long as the first.
 const foundMax = 3;
-/** More groups make a record large, and those with few failures say little. */
-export const groupsRecordedMax = 10;
+// More groups make a record large, and those with few failures show little.
+const groupsRecordedMax = 10;
 
 /**
  * What the build did to groups of collectors with the same attributes: those that explain failures, those that were held, and

@@ -89,7 +89,7 @@ describe('a message in Slack', () => {
       '*Succeeded*\n8 of 20',
       '*Failed*\n9',
       '*In flight*\n2',
-      '*To do*\n3',
+      '*To do*\n1',
       '• 1 failed: disk is full 0\n• 1 failed: disk is full 1\n• 1 failed: disk is full 2\n• … 6 more failed',
       '`upwave resume production --hold 7`\n`upwave abort production`\n`upwave rollback production`',
       undefined,
@@ -200,7 +200,7 @@ describe('a message in Teams', () => {
         { title: 'Succeeded', value: '8 of 20' },
         { title: 'Failed', value: '9' },
         { title: 'In flight', value: '2' },
-        { title: 'To do', value: '3' },
+        { title: 'To do', value: '1' },
       ],
     });
     expect(JSON.stringify(body)).toContain('… 6 more failed');
