@@ -15,7 +15,7 @@ import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { type AnswerInput, confirm } from '../shell/operator.ts';
 import { showZoned } from '../shell/show-instant.ts';
-import { fitLines } from './fit-lines.ts';
+import { fitTexts } from './fit-lines.ts';
 import { readUpgrades } from './read-upgrades.ts';
 
 interface Consent {
@@ -91,13 +91,7 @@ export function questionLines(
   const words = consequenceText(asked.verb, status, { now, showAt: (at) => showZoned(at, now) });
   const checks = 'planHash' in asked ? [...planWarnings(status, []), ...planFacts(status)] : [];
   const facts = [...words, ...checks];
-  return [
-    ...facts.flatMap((fact) => {
-      const [first = '', ...more] = fitLines('', [fact], { width: columns, labelColumns: 2 });
-      return [first.trimStart(), ...more];
-    }),
-    toPrintable(questionText(status.id, asked)),
-  ];
+  return [...fitTexts(facts, columns), toPrintable(questionText(status.id, asked))];
 }
 
 function questionText(id: string, asked: AskedVerb): string {

@@ -62,6 +62,14 @@ export function fitLines(
   });
 }
 
+/** Each text on a line of its own, wrapped below its beginning. Texts are made printable. */
+export function fitTexts(texts: readonly string[], width: number | undefined): readonly string[] {
+  return texts.flatMap((text) => {
+    const [first = '', ...more] = fitLines('', [text], { width, labelColumns: 2 });
+    return [first.trimStart(), ...more];
+  });
+}
+
 function breakLines(parts: readonly Part[], room: number): ReadonlyArray<readonly Piece[]> {
   const lines: Piece[][] = [[]];
   let used = 0;

@@ -2,7 +2,6 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { groupToHoldFirst, strataToReleaseFirst } from '../../rollout/decision/group-to-hold.ts';
 import { etaText } from '../../rollout/messages/eta-texts.ts';
 import { targetText } from '../../rollout/messages/plans.ts';
 import { counted, starterText } from '../../rollout/messages/sentences.ts';
@@ -14,11 +13,10 @@ import {
   releaseCommandOf,
 } from '../../rollout/status/command-for.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
-import { askedNow } from '../../rollout/status/legal-verbs.ts';
-import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showComing } from '../shell/show-instant.ts';
 import { causeLines, causesShownMax } from './cause-lines.ts';
+import { type DueStep, dueSteps, isHoldDue } from './due-steps.ts';
 import { type Fit, fitLines, type Part, usualWidth } from './fit-lines.ts';
 import { headlineColor, headlineText } from './headline-text.ts';
 import { leftBehindText } from './left-behind-text.ts';
@@ -271,50 +269,42 @@ function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus):
   ];
 }
 
-/** The group that explains the failures is held before the rollout is resumed. */
-export function isHoldDue(status: RolloutStatus): boolean {
-  return status.headline.kind === 'held' && groupToHoldFirst(status) !== undefined;
-}
-
 /** Asked for again, a rollback starts outside its window. */
 function startsNow({ kind, window }: RolloutStatus): boolean {
   return kind === 'rollback' && window?.isOpen === false;
 }
 
-/** Verbs, the most likely first. */
-const firstVerbs: readonly RolloutVerb[] = ['approve', 'resume'];
-const firstWithoutPolicy: readonly RolloutVerb[] = ['abort'];
-
 /** The most likely command in full, then the other legal verbs. Each of those shows what it would do, and asks. */
 function verbParts(status: RolloutStatus): readonly Part[] {
-  const { verbs, endedAt, recordUnreadable, buildHold } = status;
-  const preferred = status.headline.kind === 'policyMissing' ? firstWithoutPolicy : firstVerbs;
-  const next = preferred.find((verb) => verbs.includes(verb));
-  const first = next ?? verbs[0];
-  if (first === undefined) {
+  const { verbs, endedAt, recordUnreadable } = status;
+  const steps = dueSteps(status);
+  if (steps.length === 0) {
     if (endedAt !== null) return ['nothing: it is over'];
     const isNewer = recordUnreadable === 'newer';
     return [
       isNewer ? 'nothing here: a daemon of the newer version continues it' : 'nothing: it ends automatically',
     ];
   }
-  // A held build is released first. Only then is the verb possible that continues the rollout.
-  const isReleaseDue = buildHold !== null && next === undefined && status.headline.needsPerson;
+  const asked = steps.flatMap((step) => commandOf(step, status) ?? []);
+  const texts = asked.map((text, index) => (index < asked.length - 1 ? `${text}, then` : text));
   const others = verbs
-    .filter((verb) => isReleaseDue || verb !== first)
+    .filter((verb) => !steps.some((step) => step.kind === 'verb' && step.verb === verb))
     .map((verb) => (verb === 'rollback' && startsNow(status) ? 'rollback --now' : commandName(verb)));
-  const command = isReleaseDue
-    ? `upwave release ${quoteArgument(buildHold.build)}`
-    : commandFor(status, first);
-  const holdFirst = isHoldDue(status) ? holdCommandOf(status) : undefined;
-  const resume =
-    isReleaseDue && askedNow(status, 'resume') !== undefined ? [commandFor(status, 'resume')] : [];
-  const releaseFirst = first === 'resume' ? releaseCommandOf(strataToReleaseFirst(status)) : undefined;
-  const before = [holdFirst, releaseFirst].filter((each) => each !== undefined);
-  const all = [...before, command, ...resume];
-  const asked = all.map((text, index) => (index < all.length - 1 ? `${text}, then` : text));
   return [
-    ...asked.map((text): Part => (status.headline.needsPerson ? { text, color: 'yellow' } : text)),
+    ...texts.map((text): Part => (status.headline.needsPerson ? { text, color: 'yellow' } : text)),
     ...(others.length === 0 ? [] : [`| ${others.join(' | ')}`]),
   ];
+}
+
+function commandOf(step: DueStep, status: RolloutStatus): string | undefined {
+  switch (step.kind) {
+    case 'hold':
+      return holdCommandOf(status);
+    case 'release':
+      return releaseCommandOf(step.released.subjects);
+    case 'verb':
+      return commandFor(status, step.verb);
+    default:
+      return step satisfies never;
+  }
 }

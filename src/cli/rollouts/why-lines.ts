@@ -6,7 +6,7 @@ import { blockerUntilText } from '../../rollout/messages/need-texts.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import { heldName } from '../../rollout/messages/stratum-reasons.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
-import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
+import { commandFor, quoteArgument, releasedMax } from '../../rollout/status/command-for.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { showZoned } from '../shell/show-instant.ts';
 import { type Fit, fitLines, type Part } from './fit-lines.ts';
@@ -14,8 +14,6 @@ import { outageText, windowText } from './waiting-text.ts';
 
 // A build that is bad for an operating system holds one stratum for each version of that system.
 const heldShownMax = 1;
-// One command releases as many. More would fill the screen.
-const releasedMax = 3;
 
 /** Why a rollout is in its state, what is held, and what it waits for. */
 export function whyLines(status: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {

@@ -5,12 +5,12 @@ import { sleepForReal } from '../../base/waiting.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { commandName } from '../../rollout/status/command-for.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
+import { pressKey } from './press-key.ts';
 import { isSplit, screenLines } from './screen-lines.ts';
 import {
   emptyScreen,
   type Key,
   openOne,
-  pressKey,
   rolloutAtCursor,
   type ScreenState,
   type Wish,
@@ -27,6 +27,7 @@ export interface ScreenActions {
   apply(wish: Extract<Wish, { kind: 'verb' }>): Promise<void>;
   /** When it returns, no upgrade of the group starts any more. */
   hold(wish: Extract<Wish, { kind: 'hold' }>): Promise<void>;
+  release(wish: Extract<Wish, { kind: 'release' }>): Promise<void>;
 }
 
 /** A live screen of rollouts. */
@@ -169,6 +170,9 @@ async function fulfilWish(
     case 'hold':
       await actions.hold(wish);
       return { message: `done: hold ${wish.group}` };
+    case 'release':
+      await actions.release(wish);
+      return { message: `done: release ${wish.released.subjects.join(', ')}` };
     case 'quit':
       interrupt();
       return {};

@@ -1,6 +1,6 @@
 import { encodeUpgrade } from '../../admin-api/handlers/upgrade-body.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import type { Operations } from '../../orchestrator/operations/operations.ts';
+import type { HoldResult, Operations } from '../../orchestrator/operations/operations.ts';
 import { unknownSubjectText } from '../../rollout/messages/hold-command-notes.ts';
 import { endStates, failedStates, type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
@@ -35,12 +35,17 @@ export function askDaemon(target: DaemonTarget): ScreenActions {
       withDaemon(target, async (client) => {
         await client.hold({ subject: group, by: operatorName(), reason });
       }),
+    release: ({ released, reason }) =>
+      withDaemon(target, async (client) => {
+        for (const subject of released.subjects)
+          await client.release({ subject, by: operatorName(), reason });
+      }),
   };
 }
 
 /** The same calls to the daemon in this process. */
 export function askOperations(
-  operations: Pick<Operations, 'searchUpgrades' | 'readEvents' | 'explain' | 'apply' | 'hold'>,
+  operations: Pick<Operations, 'searchUpgrades' | 'readEvents' | 'explain' | 'apply' | 'hold' | 'release'>,
 ): ScreenActions {
   return {
     list: async ({ status, words }) => {
@@ -60,11 +65,19 @@ export function askOperations(
       if (result.kind === 'refused') throw new Error(result.reason);
     },
     hold: async ({ group, reason }) => {
-      const result = await operations.hold({ subject: group, by: operatorName(), reason });
-      if (result.kind === 'unknown') throw new Error(unknownSubjectText(result.why));
-      if (result.kind === 'unavailable') throw new Error(result.reason);
+      throwRefused(await operations.hold({ subject: group, by: operatorName(), reason }));
+    },
+    release: async ({ released, reason }) => {
+      for (const subject of released.subjects)
+        throwRefused(await operations.release({ subject, by: operatorName(), reason }));
     },
   };
+}
+
+/** @throws Error with the reason why there is no hold, or no release */
+function throwRefused(result: HoldResult): void {
+  if (result.kind === 'unknown') throw new Error(unknownSubjectText(result.why));
+  if (result.kind === 'unavailable') throw new Error(result.reason);
 }
 
 /** A rollout as a row of its own. */

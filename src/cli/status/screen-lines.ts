@@ -1,15 +1,18 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { groupHoldTexts } from '../../rollout/messages/consequences.ts';
+import { buildReleaseTexts, groupHoldTexts, releaseTexts } from '../../rollout/messages/consequences.ts';
 import { counted, stateText } from '../../rollout/messages/sentences.ts';
+import { heldName } from '../../rollout/messages/stratum-reasons.ts';
 import { questionLines } from '../rollouts/confirm-verb.ts';
-import { fitLines } from '../rollouts/fit-lines.ts';
+import type { Released } from '../rollouts/due-steps.ts';
+import { fitLines, fitTexts } from '../rollouts/fit-lines.ts';
 import { renderOverview } from '../rollouts/render-overview.ts';
-import { isHoldDue, renderStatus } from '../rollouts/render-status.ts';
+import { renderStatus } from '../rollouts/render-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { fitEvents, type ScreenSize } from './fit-events.ts';
-import { listedMax, openOne, rolloutAtCursor, type ScreenState } from './screen-state.ts';
+import { footLines } from './foot-lines.ts';
+import { isAsking, listedMax, openOne, rolloutAtCursor, type ScreenState } from './screen-state.ts';
 
 type Paint = Pick<ConsoleOutput, 'paint'>;
 
@@ -54,17 +57,25 @@ const bodyLines: Draw = (state, now, { columns, rows }, { paint }) => {
   const { story, seenAt, notes, typing } = state;
   if (typing?.what === 'verb') return questionLines(typing.status, typing.asked, now, columns);
   if (typing?.what === 'hold') {
-    const question = `Hold the ${counted(typing.count, 'collector')} with ${toPrintable(typing.group)}?`;
-    return [...groupHoldTexts, question].flatMap((text) =>
-      fitLines('', [text], { width: columns, labelColumns: 2 }),
-    );
+    const question = `Hold the ${counted(typing.count, 'collector')} with ${typing.group}?`;
+    return fitTexts([...groupHoldTexts, question], columns);
   }
+  if (typing?.what === 'release') return releaseLines(typing.released, state, columns);
   if (story !== undefined) return storyLines(story, { columns, rows });
   const status = openOne(state);
   if (status !== undefined) return openLines(state, status, now, { columns, rows }, { paint });
   if (state.rows.length === 0) return [seenAt === undefined ? 'waiting for the daemon' : 'no rollout yet'];
   return [...policyLines(state, now, { columns, rows }, { paint }), '', ...notes];
 };
+
+/** What the release would start, and the question whether it should. */
+function releaseLines({ of, subjects }: Released, state: ScreenState, columns: number): readonly string[] {
+  const rollouts = state.rows.flatMap(({ status }) => status ?? []);
+  const textsOf = of === 'build' ? buildReleaseTexts : releaseTexts;
+  const texts = subjects.flatMap((subject) => textsOf(subject, rollouts));
+  const names = subjects.map((subject) => (of === 'build' ? `build ${subject}` : heldName(subject)));
+  return fitTexts([...new Set(texts), `Release ${names.join(', ')}?`], columns);
+}
 
 /** The policies, and below them the open rollout, or that of the policy at the cursor. */
 const splitLines: Draw = (state, now, { columns, rows }, { paint }) => {
@@ -170,57 +181,4 @@ function collectorLines(state: ScreenState, rows: number, { paint }: Paint): rea
     return `${mark} ${name}  ${failureClass === null ? words : paint('red', words)}`;
   });
   return [head, ...lines.slice(from, from + room)];
-}
-
-function footLines(state: ScreenState, now: EpochMs, columns: number, { paint }: Paint): readonly string[] {
-  const { typing, message, trouble, seenAt } = state;
-  const status = openOne(state);
-  const first =
-    trouble !== undefined
-      ? paint('yellow', toPrintable(trouble))
-      : message === undefined
-        ? ''
-        : toPrintable(message);
-  if (typing !== undefined) {
-    const what = typedText(typing);
-    return [
-      first,
-      `${paint('bold', `${toPrintable(what)}:`)} ${toPrintable(typing.text)}█  ${isAsking(typing) ? 'enter confirms' : 'enter'}, esc cancels`,
-    ];
-  }
-  const keys =
-    state.story !== undefined
-      ? 'up/down scroll   esc back   q quit'
-      : status === undefined
-        ? `up/down   enter open   / search   ${verbKey(rolloutAtCursor(state))}   ? keys   q quit`
-        : `enter story   / search   ${verbKey(status)}${state.rows.length > 1 ? '   esc back' : ''}   ? keys   q quit`;
-  const age = seenAt === undefined ? '' : `updated ${Math.max(0, Math.round((now - seenAt) / 1_000))} s ago`;
-  const gap = ' '.repeat(Math.max(2, columns - keys.length - age.length - 1));
-  return [first, paint('dim', `${keys}${gap}${age}`)];
-}
-
-/** Whether a question is open. It is read in full before enter answers it. */
-function isAsking(typing: ScreenState['typing']): boolean {
-  return typing?.what === 'verb' || typing?.what === 'hold';
-}
-
-function typedText(typing: NonNullable<ScreenState['typing']>): string {
-  switch (typing.what) {
-    case 'search':
-      return 'search';
-    case 'verb':
-      return `${typing.asked.verb} ${typing.status.id}, reason`;
-    case 'hold':
-      return `hold ${typing.group}, reason`;
-    default:
-      return typing satisfies never;
-  }
-}
-
-/** The key of the verb that the rollout needs; `p` while it needs none. */
-function verbKey(status: RolloutStatus | undefined): string {
-  if (status?.headline.needsPerson !== true) return 'p pause';
-  if (isHoldDue(status)) return 'h hold group';
-  if (status.verbs.includes('approve')) return 'a approve';
-  return status.verbs.includes('resume') ? 'r resume' : 'p pause';
 }

@@ -8,7 +8,7 @@ import { isFailed } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
 import type { RolloutVerb } from '../verbs/judge-verb.ts';
 import { planText } from './plans.ts';
-import { counted, sentence } from './sentences.ts';
+import { counted, sentence, stateText } from './sentences.ts';
 import { heldName } from './stratum-reasons.ts';
 
 /** What the reader's clock and dialog add to a sentence. */
@@ -49,6 +49,20 @@ export function releaseTexts(subject: string, rollouts: readonly RolloutStatus[]
   return texts.length > 0
     ? texts
     : ['It may be upgraded again. A collector that left a rollout returns with the next scan.'];
+}
+
+/** What the release of a build would change, in sentences, for an operator who confirms it. @param rollouts those that are shown */
+export function buildReleaseTexts(build: string, rollouts: readonly RolloutStatus[]): readonly string[] {
+  const waiting = rollouts.filter(({ endedAt, buildHold }) => endedAt === null && buildHold?.build === build);
+  return [
+    `All policies can start build ${build} again.`,
+    ...waiting.map(({ id, state }) => {
+      if (state === 'awaitingApproval') return `${id} can be approved then.`;
+      return state === 'held' || state === 'paused'
+        ? `${id} stays ${stateText(state)} until you resume it.`
+        : '';
+    }),
+  ].filter((words) => words !== '');
 }
 
 const consequences: Readonly<

@@ -46,8 +46,8 @@ export function holdCommandOf(failures: GroupedFailures): string | undefined {
   return group === undefined ? undefined : `upwave hold ${quoteArgument(group)}`;
 }
 
-// A longer command would fill the screen.
-const releasedMax = 3;
+/** At most as many strata are released together. A longer command would fill the screen. */
+export const releasedMax = 3;
 
 /** The command that releases these strata, or lists what is held where they are many; undefined without any. */
 export function releaseCommandOf(labels: readonly string[]): string | undefined {

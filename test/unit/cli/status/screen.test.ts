@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { pressKey } from '../../../../src/cli/status/press-key.ts';
 import { screenLines } from '../../../../src/cli/status/screen-lines.ts';
 import {
   emptyScreen,
   type Key,
   openOne,
-  pressKey,
   type ScreenState,
   type Wish,
   withReading,
@@ -198,6 +198,108 @@ describe('the live screen', () => {
     const strata = strataHolding(aHeldStratum({ label: 'osName=Windows*' }));
     expect(messageOf({ strata })).toBe('group osName=Windows* is held already');
     expect(messageOf({ state: 'aborted', endedAt: startedAt })).toBe('web-1 is aborted');
+  });
+
+  const failure = {
+    causes: [{ of: 'failed' as const, total: 9, causes: [], others: { causes: 0, count: 0, unread: 0 } }],
+    sharedAttribute: {
+      attributes: [{ key: 'osName', value: 'Windows*' }],
+      ...{ failed: 9, tried: 9, elsewhere: { failed: 0, tried: 20 }, share: 0.46 },
+    },
+  };
+  const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it failed', at: startedAt };
+  const heldForBuild = { state: 'held', hold: 17, verbs: ['abort', 'rollback'], buildHold } as const;
+  const shownOf = (...rows: ReadonlyArray<ReturnType<typeof row>>) =>
+    withReading(emptyScreen, { rows, notes: [], seenAt: startedAt });
+
+  it('releases the held build that the advice names first, and shows first what that does', () => {
+    const state = shownOf(row('web', heldForBuild), row('edge', heldForBuild));
+    expect(screenLines(state, startedAt, size, plain).join(' ')).toMatch(/do +upwave release 19\.536-4/);
+    expect(screenLines(state, startedAt, size, plain).at(-1)).toContain('l release build');
+    const asked = press(state, { type: 'l' }).state;
+    const lines = screenLines(asked, startedAt, size, plain);
+    expect(lines.slice(0, 4)).toEqual([
+      'All policies can start build 19.536-4 again.',
+      'web-1 stays held until you resume it.',
+      'edge-1 stays held until you resume it.',
+      'Release build 19.536-4?',
+    ]);
+    expect(lines.at(-1)).toMatch(/^release build 19\.536-4, reason:.*enter confirms/);
+    expect(press(asked, { type: 'fixed' }, 'enter').wishes).toEqual([
+      { kind: 'release', released: { of: 'build', subjects: ['19.536-4'] }, reason: 'fixed' },
+    ]);
+    expect(press(asked, 'back').wishes).toEqual([]);
+    // A plan that waits for approval needs the release as well.
+    const waiting = row('web', { ...heldForBuild, state: 'awaitingApproval', hold: null });
+    expect(wordsOf(linesIn(press(shownOf(waiting), { type: 'l' }).state, 80, 24))).toContain(
+      'again. web-1 can be approved then. Release build',
+    );
+  });
+
+  it('releases the strata without which a resume would end the rollout, and held strata of a running one', () => {
+    const group = aHeldStratum({ label: 'osName=Windows*', waiting: 4, by: 'alice' });
+    const strata = strataHolding(group, aHeldStratum({ label: 'Linux', waiting: 2 }));
+    const counts = countsOf({ pending: 6 });
+    const waves = [aWaveStatus({ setAside: 6 })];
+    const held = { state: 'held', hold: 17, verbs: ['resume'], reasonKind: 'onlyHeldStrata' } as const;
+    const stopped = shownOf(row('web', { ...held, strata, counts, waves }));
+    expect(linesIn(stopped, 80, 24).at(-1)).toContain('l release strata');
+    const asked = press(stopped, { type: 'l' }).state;
+    expect(wordsOf(linesIn(asked, 80, 24))).toMatch(
+      /^4 collectors of web-1 can start after a resume\. 2 collectors of web-1 can start after a resume\. Release group osName=Windows\*, stratum Linux\? .*release 2 strata, reason:/,
+    );
+    expect(press(asked, 'enter').wishes).toEqual([
+      { kind: 'release', released: { of: 'strata', subjects: ['osName=Windows*', 'Linux'] }, reason: '' },
+    ]);
+    // An operator held the group on purpose.
+    const running = shownOf(row('web', { strata }));
+    expect(linesIn(running, 80, 24).at(-1)).toContain('p pause');
+    expect(press(running, { type: 'l' }, 'enter').wishes).toMatchObject([
+      { released: { subjects: ['Linux'] } },
+    ]);
+    const ofOperator = shownOf(row('web', { strata: strataHolding(group) }));
+    expect(press(ofOperator, { type: 'l' }, 'enter').wishes).toMatchObject([
+      { released: { subjects: ['osName=Windows*'] } },
+    ]);
+  });
+
+  it('asks nothing where nothing is held, or more than one command releases', () => {
+    const messageOf = (changes: Parameters<typeof aRolloutStatus>[0]) => {
+      const { state, wishes } = press(shownOf(row('web', changes)), { type: 'l' }, 'enter');
+      expect(wishes).toEqual([]);
+      return state.message;
+    };
+    expect(messageOf({})).toBe('nothing of web-1 is held');
+    expect(messageOf({ state: 'aborted', endedAt: startedAt })).toBe('web-1 is aborted');
+    const strata = strataHolding(...Array.from({ length: 92 }, () => aHeldStratum()));
+    expect(messageOf({ strata })).toBe('92 strata of web-1 are held; `upwave holds` lists them');
+    const stopped = { ...heldForBuild, buildHold: null, verbs: ['resume'], strata } as const;
+    const counts = countsOf({ pending: 2 });
+    const all = {
+      ...stopped,
+      reasonKind: 'onlyHeldStrata',
+      counts,
+      waves: [aWaveStatus({ setAside: 2 })],
+    } as const;
+    expect(linesIn(shownOf(row('web', all)), 80, 24).at(-1)).not.toMatch(/release|resume|pause/);
+  });
+
+  it.each([
+    ['p pause', {}],
+    ['h hold group', { ...heldForBuild, ...failure }],
+    ['l release build', heldForBuild],
+    ['r resume', { ...heldForBuild, verbs: ['pause', 'resume'], buildHold: null }],
+    [undefined, { ...heldForBuild, verbs: ['abort'], buildHold: null }],
+    [undefined, { state: 'rollingBack', verbs: ['rollback'] }],
+    [undefined, { state: 'aborted', verbs: ['rollback'], endedAt: startedAt }],
+    [undefined, { state: 'succeeded', verbs: [], endedAt: startedAt }],
+  ] as const)('offers %s for what `do` shows first, and no key that is not legal', (key, changes) => {
+    const foot = linesIn(shownOf(row('web', changes)), 80, 24).at(-1) ?? '';
+    const offered = ['p pause', 'a approve', 'r resume', 'h hold group', 'l release build'];
+    expect(offered.filter((each) => foot.includes(each))).toEqual(key === undefined ? [] : [key]);
+    const list = linesIn(shownOf(row('web', changes), row('edge', changes)), 80, 24).at(-1) ?? '';
+    expect(offered.filter((each) => list.includes(each))).toEqual(key === undefined ? [] : [key]);
+    expect(foot.length).toBeLessThanOrEqual(80);
   });
 
   it.each(['y', 'Yes ', ' YES'])('takes a lone "%s" for consent, and not for the reason', (typed) => {
