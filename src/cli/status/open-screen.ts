@@ -1,11 +1,12 @@
-import { Box, type Key as InkKey, render, Text, useInput } from 'ink';
+import { Box, render, Text, useInput } from 'ink';
 import { createElement } from 'react';
 import type { DurationMs } from '../../base/time.ts';
 import { sleepForReal } from '../../base/waiting.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { commandName } from '../../rollout/status/command-for.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { pressKey } from './press-key.ts';
+import { pressKeys } from './press-key.ts';
+import { readKeys } from './read-keys.ts';
 import { isSplit, screenLines } from './screen-lines.ts';
 import {
   emptyScreen,
@@ -53,7 +54,7 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
   let listedAt = 0;
   const draw = () => {
     const size = { columns: stdout.columns, rows: stdout.rows };
-    return createElement(Lines, { lines: screenLines(state, Date.now(), size, output), onKey, isAsked });
+    return createElement(Lines, { lines: screenLines(state, Date.now(), size, output), onKeys, isAsked });
   };
   const isAsked = process.stdin.isTTY === true;
   const change = (next: ScreenState): void => {
@@ -62,10 +63,10 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
     state = next;
     terminal.redraw();
   };
-  const onKey = (key: Key): void => {
-    const pressed = pressKey(state, key);
+  const onKeys = (keys: readonly Key[]): void => {
+    const pressed = pressKeys(state, keys);
     change(pressed.state);
-    if (pressed.wish !== undefined) void fulfil(pressed.wish);
+    for (const wish of pressed.wishes) void fulfil(wish);
   };
   const isListed = (status: RolloutStatus, words: string): boolean =>
     state.words === words && openOne(state)?.id === status.id;
@@ -183,17 +184,18 @@ async function fulfilWish(
 
 function Lines({
   lines,
-  onKey,
+  onKeys,
   isAsked,
 }: {
   readonly lines: readonly string[];
-  readonly onKey: (key: Key) => void;
+  readonly onKeys: (keys: readonly Key[]) => void;
   readonly isAsked: boolean;
 }) {
   useInput(
     (text, key) => {
-      const pressed = readKey(text, key);
-      if (pressed !== undefined) onKey(pressed);
+      // In raw mode the terminal sends no signal for Ctrl-C.
+      if (key.ctrl && text === 'c') interrupt();
+      onKeys(readKeys(text, key));
     },
     { isActive: isAsked },
   );
@@ -210,19 +212,4 @@ function Lines({
 /** Whoever runs closes what is open. */
 function interrupt(): void {
   process.kill(process.pid, 'SIGINT');
-}
-
-function readKey(text: string, key: InkKey): Key | undefined {
-  // In raw mode the terminal sends no signal for Ctrl-C.
-  if (key.ctrl) {
-    if (text === 'c') interrupt();
-    return undefined;
-  }
-  if (key.upArrow) return { kind: 'up' };
-  if (key.downArrow) return { kind: 'down' };
-  if (key.return) return { kind: 'enter' };
-  if (key.escape || key.leftArrow) return { kind: 'back' };
-  if (key.rightArrow) return { kind: 'enter' };
-  if (key.backspace || key.delete) return { kind: 'erase' };
-  return text === '' ? undefined : { kind: 'text', text };
 }

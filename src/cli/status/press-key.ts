@@ -1,6 +1,7 @@
 import { assertNever } from '../../base/assert.ts';
 import { askHold, askRelease, askVerb } from './ask-question.ts';
 import {
+  isAsking,
   type Key,
   openOne,
   type Pressed,
@@ -11,6 +12,27 @@ import {
 
 type Typing = NonNullable<ScreenState['typing']>;
 type Question = Exclude<Typing, { readonly what: 'search' }>;
+
+/**
+ * Applies the keys of one write. A question that one of them opens is not answered by another one, because nobody has read
+ * it: a paste of several lines must not confirm anything else.
+ */
+export function pressKeys(
+  before: ScreenState,
+  keys: readonly Key[],
+): { readonly state: ScreenState; readonly wishes: readonly Wish[] } {
+  const wishes: Wish[] = [];
+  let state = before;
+  let isUnread = false;
+  for (const key of keys) {
+    if (isUnread && key.kind === 'enter') continue;
+    const pressed = pressKey(state, key);
+    isUnread = isAsking(pressed.state.typing) && (isUnread || !isAsking(state.typing));
+    state = pressed.state;
+    if (pressed.wish !== undefined) wishes.push(pressed.wish);
+  }
+  return { state, wishes };
+}
 
 /** Applies a key. */
 export function pressKey(state: ScreenState, key: Key): Pressed {
@@ -72,6 +94,11 @@ function back(state: ScreenState): Pressed {
 }
 
 function command(state: ScreenState, text: string): Pressed {
+  // Of several characters that came together only a search is known, which changes nothing.
+  if (text.length > 1 && text.startsWith('/')) {
+    const { state: opened } = command(state, '/');
+    return opened.typing === undefined ? { state } : pressKey(opened, { kind: 'text', text: text.slice(1) });
+  }
   const status = openOne(state) ?? rolloutAtCursor(state);
   switch (text) {
     case 'q':

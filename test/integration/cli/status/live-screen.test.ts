@@ -40,6 +40,31 @@ describe.skipIf(!hasTerminal)('the live screen at a terminal (skipped where scri
     expect((await screen.ended).code).toBe(0);
   });
 
+  it('releases the held build, with a reason and its Enter in one write', async () => {
+    const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it failed', at: 0 };
+    const held = aRolloutStatus({ state: 'held', hold: 3, verbs: ['abort'], buildHold });
+    const operations = makeFakeOperations({
+      rollouts: [held],
+      holdResults: { '19.536-4': { kind: 'done', subject: { kind: 'build', build: '19.536-4' } } },
+    });
+    const api = await startFakeAdminApi(operations);
+    onTestFinished(api.close);
+    const args = ['status', '--watch', '--url', api.url];
+    const screen = startUpwave({ args, env: { TERM: 'xterm' }, atTerminal: { columns: 120, rows: 40 } });
+    onTestFinished(() => screen.kill('SIGKILL'));
+    const shows = (words: string) => until(words, () => screen.out().includes(words));
+    await shows('l release build');
+    screen.type('l');
+    await shows('Release build 19.536-4?');
+    screen.type('disk is fixed\r');
+    await shows('done: release 19.536-4');
+    expect(operations.holdRequests).toMatchObject([
+      { did: 'release', subject: '19.536-4', reason: 'disk is fixed' },
+    ]);
+    screen.type('q');
+    expect((await screen.ended).code).toBe(3);
+  });
+
   it('ends when it is left while a list is on its way', async () => {
     let answer = (): void => undefined;
     const mayAnswer = new Promise<void>((resolve) => {

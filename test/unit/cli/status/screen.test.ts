@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { pressKey } from '../../../../src/cli/status/press-key.ts';
+import { pressKey, pressKeys } from '../../../../src/cli/status/press-key.ts';
+import { splitText } from '../../../../src/cli/status/read-keys.ts';
 import { screenLines } from '../../../../src/cli/status/screen-lines.ts';
 import {
   emptyScreen,
@@ -312,6 +313,45 @@ describe('the live screen', () => {
   it('quits by q, but not by a q within a reason', () => {
     expect(press(two, { type: 'q' }).wishes).toEqual([{ kind: 'quit' }]);
     expect(press(two, { type: '/q' }).wishes).toMatchObject([{ kind: 'list' }]);
+  });
+
+  /** Types these texts, each in one write, as a paste or `tmux send-keys` does. */
+  const write = (state: ScreenState, ...texts: readonly string[]) => {
+    const wishes: Wish[] = [];
+    const end = texts.reduce((now, text) => {
+      const pressed = pressKeys(now, splitText(text));
+      wishes.push(...pressed.wishes);
+      return pressed.state;
+    }, state);
+    return { state: end, wishes };
+  };
+
+  it.each(['\r', '\n', '\r\n'])('ends a search and a reason at %j within one write', (enter) => {
+    const found = write(two, '/', `2016${enter}`);
+    expect(found.state).toMatchObject({ words: '2016', typing: undefined });
+    expect(found.wishes).toMatchObject([{ kind: 'list', words: '2016' }]);
+    expect(write(two, '/', `2016${enter}q`).wishes).toMatchObject([{ kind: 'list' }, { kind: 'quit' }]);
+    expect(write(two, `/2016${enter}`)).toMatchObject({
+      state: { words: '2016', typing: undefined },
+      wishes: [{ kind: 'list', words: '2016' }],
+    });
+    expect(write(two, 'p', `lunch${enter}`).wishes).toMatchObject([{ kind: 'verb', reason: 'lunch' }]);
+    expect(write(two, '/', `web${enter}?`).state.story).toBeDefined();
+    expect(write(two, '/', 'wex\u007fb').state.typing?.text).toBe('web');
+  });
+
+  it('confirms no question with the write that opens it, because nobody has read it', () => {
+    const asked = write(two, '/', 'web\rp\r');
+    expect(asked.wishes).toMatchObject([{ kind: 'list' }]);
+    expect(asked.state.typing).toMatchObject({ what: 'verb', text: '' });
+    expect(write(asked.state, 'lunch\r').wishes).toMatchObject([{ kind: 'verb', reason: 'lunch' }]);
+    // The first line answers the question that was read, the others are no keys.
+    expect(write(two, 'p', 'lunch\nwith alice\np\n').wishes).toMatchObject([{ reason: 'lunch' }]);
+  });
+
+  it('takes a paste outside a prompt for no keys', () => {
+    expect(write(two, 'quiet\r').wishes).toMatchObject([{ kind: 'list' }]);
+    expect(write(two, 'production')).toEqual({ state: two, wishes: [] });
   });
 
   it('fills the terminal exactly, shows the age of the data, and keeps the last state without an update', () => {
