@@ -62,10 +62,17 @@ export function fitLines(
   });
 }
 
-/** Each text on a line of its own, wrapped below its beginning. Texts are made printable. */
-export function fitTexts(texts: readonly string[], width: number | undefined): readonly string[] {
+/**
+ * Each text on a line of its own, wrapped below its beginning. Texts are made printable.
+ * @param linesMax a text is cut after this many lines
+ */
+export function fitTexts(
+  texts: readonly string[],
+  width: number | undefined,
+  linesMax?: number,
+): readonly string[] {
   return texts.flatMap((text) => {
-    const [first = '', ...more] = fitLines('', [text], { width, labelColumns: 2 });
+    const [first = '', ...more] = fitLines('', [text], { width, labelColumns: 2 }, linesMax);
     return [first.trimStart(), ...more];
   });
 }

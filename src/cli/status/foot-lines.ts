@@ -2,9 +2,17 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { releasedMax } from '../../rollout/status/command-for.ts';
+import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { type DueStep, dueSteps } from '../rollouts/due-steps.ts';
+import { fitTexts } from '../rollouts/fit-lines.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { isAsking, openOne, rolloutAtCursor, type ScreenState } from './screen-state.ts';
+import { isAsking, isEmpty, openOne, rolloutAtCursor, type ScreenState } from './screen-state.ts';
+
+/** Rows of the foot with a short result, or none. */
+export const footRowsMin = 2;
+
+// The list above keeps most of the screen.
+const resultLinesMax = 4;
 
 type Paint = Pick<ConsoleOutput, 'paint'>;
 
@@ -15,29 +23,36 @@ export function footLines(
   columns: number,
   { paint }: Paint,
 ): readonly string[] {
-  const { typing, message, trouble, seenAt } = state;
-  const first =
-    trouble !== undefined
-      ? paint('yellow', toPrintable(trouble))
-      : message === undefined
-        ? ''
-        : toPrintable(message);
+  const { typing, seenAt } = state;
+  const first = resultLines(state, columns, { paint });
   if (typing !== undefined) {
     const what = typedText(typing);
     return [
-      first,
+      ...first,
       `${paint('bold', `${toPrintable(what)}:`)} ${toPrintable(typing.text)}█  ${isAsking(typing) ? 'enter confirms' : 'enter'}, esc cancels`,
     ];
   }
   const keys = keysOf(state).join('   ');
   const age = seenAt === undefined ? '' : `updated ${Math.max(0, Math.round((now - seenAt) / 1_000))} s ago`;
   const gap = ' '.repeat(Math.max(2, columns - keys.length - age.length - 1));
-  return [first, paint('dim', `${keys}${gap}${age}`)];
+  return [...first, paint('dim', `${keys}${gap}${age}`)];
+}
+
+/** An outage, else the result of the last key. A question is read in full, so it leaves them one line. */
+function resultLines(state: ScreenState, columns: number, { paint }: Paint): readonly string[] {
+  const { message = '', typing } = state;
+  // The empty screen shows it above.
+  const trouble = isEmpty(state) ? undefined : state.trouble;
+  const linesMax = isAsking(typing) ? 1 : resultLinesMax;
+  return fitTexts([trouble ?? message], columns, linesMax).map((line) =>
+    trouble === undefined ? line : paint('yellow', line),
+  );
 }
 
 /** The keys that do something now, the most useful ones. */
 function keysOf(state: ScreenState): readonly string[] {
   if (state.story !== undefined) return ['up/down scroll', 'esc back', 'q quit'];
+  if (isEmpty(state)) return ['? keys', 'q quit'];
   const status = openOne(state);
   const due = dueKey(status ?? rolloutAtCursor(state));
   const moves = status === undefined ? ['up/down', 'enter open', '/ search'] : ['enter story', '/ search'];
@@ -73,7 +88,11 @@ function dueKey(status: RolloutStatus | undefined): string {
   return key === '' && status.verbs.includes('pause') ? verbKeys.pause : key;
 }
 
-const verbKeys = { pause: 'p pause', approve: 'a approve', resume: 'r resume' } as const;
+/** Empty where only the command does it. */
+const verbKeys: Readonly<Record<RolloutVerb, string>> = {
+  ...{ pause: 'p pause', approve: 'a approve', resume: 'r resume' },
+  ...{ skipSoak: '', abort: '', rollback: '', retry: '' },
+};
 
 /** The key for a step; empty where only a command does it. */
 function keyOf(step: DueStep): string {
@@ -85,10 +104,8 @@ function keyOf(step: DueStep): string {
       return subjects.length > releasedMax ? '' : `l release ${of}`;
     }
     case 'verb':
-      return { ...noKeys, ...verbKeys }[step.verb];
+      return verbKeys[step.verb];
     default:
       return step satisfies never;
   }
 }
-
-const noKeys = { skipSoak: '', abort: '', rollback: '', retry: '' } as const;

@@ -11,8 +11,8 @@ import { renderOverview } from '../rollouts/render-overview.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { fitEvents, type ScreenSize } from './fit-events.ts';
-import { footLines } from './foot-lines.ts';
-import { isAsking, listedMax, openOne, rolloutAtCursor, type ScreenState } from './screen-state.ts';
+import { footLines, footRowsMin } from './foot-lines.ts';
+import { isAsking, isEmpty, listedMax, openOne, rolloutAtCursor, type ScreenState } from './screen-state.ts';
 
 type Paint = Pick<ConsoleOutput, 'paint'>;
 
@@ -31,16 +31,17 @@ export function screenLines(
   { columns, rows }: ScreenSize,
   { paint }: Paint,
 ): readonly string[] {
-  const room = roomOf(rows);
+  const foot = footLines(state, now, columns, { paint });
+  const room = roomOf(rows, foot.length);
   const show = isSplit(state, rows) ? splitLines : bodyLines;
   const body = show(state, now, { columns, rows: room }, { paint }).slice(0, room);
   const blank = Array.from({ length: Math.max(0, room - body.length) }, () => '');
-  return [...body, ...blank, ...footLines(state, now, columns, { paint })];
+  return [...body, ...blank, ...foot];
 }
 
 /** Rows above the foot. */
-function roomOf(rows: number): number {
-  return Math.max(4, rows - 2);
+function roomOf(rows: number, footRows = footRowsMin): number {
+  return Math.max(4, rows - footRows);
 }
 
 /** Whether a rollout is shown below the policies. A small screen has room for that only while none is open. */
@@ -54,7 +55,7 @@ type Draw = (state: ScreenState, now: EpochMs, size: ScreenSize, paint: Paint) =
 
 /** The story, the open rollout, or the policies. */
 const bodyLines: Draw = (state, now, { columns, rows }, { paint }) => {
-  const { story, seenAt, notes, typing } = state;
+  const { story, seenAt, notes, typing, trouble } = state;
   if (typing?.what === 'verb') return questionLines(typing.status, typing.asked, now, columns);
   if (typing?.what === 'hold') {
     const question = `Hold the ${counted(typing.count, 'collector')} with ${typing.group}?`;
@@ -64,7 +65,12 @@ const bodyLines: Draw = (state, now, { columns, rows }, { paint }) => {
   if (story !== undefined) return storyLines(story, { columns, rows });
   const status = openOne(state);
   if (status !== undefined) return openLines(state, status, now, { columns, rows }, { paint });
-  if (state.rows.length === 0) return [seenAt === undefined ? 'waiting for the daemon' : 'no rollout yet'];
+  if (isEmpty(state)) {
+    const first = seenAt === undefined ? 'waiting for the daemon' : 'no rollout yet';
+    return trouble === undefined
+      ? [first]
+      : [first, '', ...fitTexts([trouble], columns).map((line) => paint('yellow', line))];
+  }
   return [...policyLines(state, now, { columns, rows }, { paint }), '', ...notes];
 };
 

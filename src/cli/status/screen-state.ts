@@ -105,6 +105,11 @@ export function isAsking(typing: ScreenState['typing']): boolean {
   return typing !== undefined && typing.what !== 'search';
 }
 
+/** Whether the screen has lines to spare: no rollout is known, and neither a story nor a prompt is open. */
+export function isEmpty({ rows, story, typing }: ScreenState): boolean {
+  return rows.length === 0 && story === undefined && typing === undefined;
+}
+
 /** Applies a new reading. The open collector and the typed text stay; the cursor follows its rollout. */
 export function withReading(
   state: ScreenState,

@@ -364,6 +364,34 @@ describe('the live screen', () => {
     expect(screenLines(emptyScreen, startedAt, size, plain)[0]).toBe('waiting for the daemon');
   });
 
+  const trouble =
+    'no answer since 12:00:00: Redis does not answer, so the state is unknown. Running upgrades continue at the service, and nothing new starts. Check `redis` in the config; the daemon continues when Redis is back';
+
+  it('shows the whole reason of an outage, whether something was read before or not', () => {
+    const waiting = linesIn({ ...emptyScreen, trouble }, 80, 24);
+    expect(waiting).toHaveLength(24);
+    expect(waiting.slice(0, 2)).toEqual(['waiting for the daemon', '']);
+    expect(wordsOf(waiting.slice(2, -1)).trim()).toBe(trouble);
+    expect(waiting.every(({ length }) => length <= 80)).toBe(true);
+    const known = linesIn({ ...two, trouble }, 80, 24);
+    expect(known).toHaveLength(24);
+    expect(known[0]).toMatch(/^> web +RUNNING/);
+    expect(wordsOf(known.slice(-4, -1)).trim()).toBe(trouble);
+    const keys = press({ ...emptyScreen, trouble }, { type: '?' }).state;
+    expect(wordsOf(linesIn(keys, 80, 24))).toContain('when Redis is back');
+    // A question is read in full, so it keeps its lines.
+    expect(linesIn(press({ ...two, trouble }, { type: 'p' }).state, 80, 24).at(-2)).toMatch(
+      /^no answer .* …$/,
+    );
+  });
+
+  it('cuts a reason that would fill the screen', () => {
+    const long = linesIn({ ...two, trouble: `no answer: ${'x y '.repeat(400)}` }, 80, 24);
+    expect(long).toHaveLength(24);
+    expect(long.at(-2)).toMatch(/ …$/);
+    expect(long[0]).toMatch(/^> web +RUNNING/);
+  });
+
   it('keeps the command and some collectors visible below a long status', () => {
     const waves = Array.from({ length: 30 }, (_, at) => aWaveStatus({ name: `wave ${at}` }));
     const rows = [row('web', { waves, counts: countsOf({ failed: 2 }) })];
