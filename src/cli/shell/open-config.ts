@@ -26,10 +26,16 @@ export function openConfig(
  */
 export function openDaemonConfig(path: string, environment: NodeJS.ProcessEnv = process.env): DaemonConfig {
   const token = environment['UPWAVE_TOKEN'] || undefined;
-  return loadOrUsageFailure(path, () =>
-    loadDaemonConfig(path, environment, token === undefined ? undefined : new Secret(token)),
+  return loadOrUsageFailure(
+    path,
+    () => loadDaemonConfig(path, environment, token === undefined ? undefined : new Secret(token)),
+    withoutConfigText,
   );
 }
+
+// A daemon that runs keeps its config, whatever became of the file.
+const withoutConfigText =
+  '\nthe daemon can be asked without the config: name its address by --url, such as http://127.0.0.1:9464, or by UPWAVE_URL; the token is read from UPWAVE_TOKEN';
 
 /** The policy with this name. @throws CommandFailure when the config has none */
 export function policyOf({ rollouts }: Pick<Config, 'rollouts'>, named: string): Policy {
@@ -39,8 +45,9 @@ export function policyOf({ rollouts }: Pick<Config, 'rollouts'>, named: string):
   throw new UsageFailure(notInConfig('policy', named, names));
 }
 
-function loadOrUsageFailure<T>(path: string, load: () => T): T {
-  return orUsageFailure(load, () => (existsSync(path) ? '' : '; `upwave init` writes a first one'));
+/** @param hint behind the problems of a file that exists */
+function loadOrUsageFailure<T>(path: string, load: () => T, hint = ''): T {
+  return orUsageFailure(load, () => (existsSync(path) ? hint : '; `upwave init` writes a first one'));
 }
 
 /** Reads a file that a person named. @throws CommandFailure with what is wrong in it, and the hint behind it */

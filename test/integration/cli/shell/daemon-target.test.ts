@@ -75,6 +75,22 @@ describe('a command that asks the daemon', () => {
     });
   });
 
+  it('shows how to ask the daemon meanwhile, where its config cannot be read', async () => {
+    vi.stubEnv('UPWAVE_URL', '');
+    const ask = (config: string) => withDaemon({ config }, (client) => client.listRollouts());
+    const error = await ask(aConfig('http: {\n')).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ exitCode: exitCodes.usageOrConfig });
+    const message = error instanceof Error ? error.message : '';
+    expect(message.split('\n').at(-1)).toBe(
+      'the daemon can be asked without the config: name its address by --url, such as http://127.0.0.1:9464, or by UPWAVE_URL; the token is read from UPWAVE_TOKEN',
+    );
+    expect(message).toMatch(/upwave\.yaml:\d+:\d+: .*\n/);
+    // Where there is none, the daemon is perhaps to be set up first.
+    await expect(ask('/no/such/upwave.yaml')).rejects.toMatchObject({
+      message: expect.stringMatching(/`upwave init` writes a first one$/),
+    });
+  });
+
   describe('with a config whose secrets are missing', () => {
     const variable = (name: string) => `$`.concat(`{${name}}`);
     const secrets = `service: { baseUrl: https://api.example.com/api, accessIdFile: /no/such/id, accessKey: "${variable('NO_SUCH_KEY')}" }
