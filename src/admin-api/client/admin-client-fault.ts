@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { AdminErrorBody } from '../../contract/admin/api.ts';
 import type { HttpFault } from '../../http/fault.ts';
 
@@ -41,9 +42,16 @@ const kindOfStatus: Readonly<Record<number, AdminClientFaultKind>> = {
   503: 'unavailable',
 };
 
+/**
+ * A 401 of upwave. Any other program that asks for credentials answers 401 as well, often with a code and a message: a token of
+ * upwave would not help there. The service that upwave calls has the same code, and more keys.
+ */
+const UnauthorizedBody = AdminErrorBody.strict().extend({ code: z.literal('unauthorized') });
+
 /** Classifies an error on the way to the daemon, or of the daemon. */
 export function readFault(fault: HttpFault, baseUrl: string): AdminClientFault {
-  const body = AdminErrorBody.safeParse(fault.body);
+  const schema = fault.status === 401 ? UnauthorizedBody : AdminErrorBody;
+  const body = schema.safeParse(fault.body);
   if (fault.kind === 'status' && fault.status !== undefined && body.success) {
     return new AdminClientFault(kindOfStatus[fault.status] ?? 'failed', body.data.message, { cause: fault });
   }

@@ -53,6 +53,20 @@ describe('makeAdminClient', () => {
       '{"error":"?"}',
       / it answered 404 with JSON of another/,
     ],
+    [
+      'a 401 of the service',
+      401,
+      'application/json',
+      '{"status":401,"id":"A-1","code":"unauthorized","message":"the credential could not be verified"}',
+      / is not upwave's admin API: it answered 401 with JSON of another form$/,
+    ],
+    [
+      'a 401 of a third program',
+      401,
+      'application/json',
+      '{"code":"NoKey","message":"API key missing"}',
+      / it answered 401 with JSON of another form$/,
+    ],
     ['a page of an error', 500, 'text/html', '<h1>hello</h1>', / it answered 500 with HTML$/],
   ])('reports that another program answers, with %s', async (_what, status, type, body, words) => {
     const other = ending(await startScriptedServer(aPage(status, type, body)));

@@ -7,6 +7,7 @@ import { aFolder } from '../../../support/a-folder.ts';
 import { withSection } from '../../../support/config-fixtures.ts';
 import { makeFakeOperations } from '../../../support/fake-operations.ts';
 import { sendText, startScriptedServer } from '../../../support/network/scripted-server.ts';
+import { openReferenceService } from '../../../support/reference-client.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 
 /** A config that names this host and a port on which no daemon listens. */
@@ -60,6 +61,18 @@ describe('a command that asks the daemon', () => {
     await expect(asked).rejects.toMatchObject({
       exitCode: exitCodes.unreachable,
       message: `${other.url} is not upwave's admin API: it answered 404 with HTML; check --url, UPWAVE_URL, or http.host and http.port of the config`,
+    });
+  });
+
+  it('asks for no token of upwave where the service rejects the credentials', async () => {
+    const { service } = await openReferenceService();
+    const { url } = service;
+    const asked = withDaemon({ config: 'none', url }, (client) => client.listRollouts());
+    await expect(asked).rejects.toMatchObject({
+      exitCode: exitCodes.unreachable,
+      message: expect.stringMatching(
+        / is not upwave's admin API: it answered 401 .*; check --url, UPWAVE_URL/,
+      ),
     });
   });
 
