@@ -13,7 +13,7 @@ import { rehearsalDocument } from '../../rehearsal/result/rehearsal-document.ts'
 import type { RehearsedVariant, ShownHolds, ShownRehearsal } from '../../rehearsal/result/rehearsal-text.ts';
 import { comparedText, type ShownReplay } from '../../rehearsal/result/replay-text.ts';
 import { variantsOf } from '../../rehearsal/result/variants.ts';
-import type { WhatIf } from '../../rehearsal/world/what-if.ts';
+import { type BreakPlaces, placeBreaks, type WhatIf } from '../../rehearsal/world/what-if.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { makePlan } from '../../rollout/planning/plan.ts';
@@ -64,7 +64,12 @@ export async function rehearseCommand(
   const tooQuick = tooQuickText(policy);
   if (tooQuick !== undefined)
     output.err.write(`warning: ${tooQuick}. Rehearse a policy with the times of the real service.\n`);
-  const { scene, planned, shown, holds } = await readScene(config, { policy, kept }, options, output);
+  const { scene, planned, shown, holds, breakPlaces } = await readScene(
+    config,
+    { policy, kept },
+    options,
+    output,
+  );
   const played = await play(scene, policy, planned, options);
   const { name, timeZone } = policy;
   const verdicts = limits.map((limit) => ({
@@ -77,6 +82,7 @@ export async function rehearseCommand(
     ...played,
     ...(shown && { replay: shown }),
     ...(holds && { holds }),
+    ...(breakPlaces && { breakPlaces }),
     verdicts,
   };
   if (options.html !== undefined) await writeHtml(options.html, result, output.err);
@@ -93,6 +99,7 @@ interface RehearsedScene {
   /** Of a replay. */
   readonly shown?: ShownReplay;
   readonly holds?: ShownHolds;
+  readonly breakPlaces?: BreakPlaces;
 }
 
 /** Reads what is rehearsed: the fleet, and what is assumed of upgrades, build, service and people. @throws CommandFailure */
@@ -114,8 +121,10 @@ async function readScene(
   const fleet = await readFleet(config, policy, fleetOptions, output);
   const targetBuild = kept?.status.targetBuild ?? fleet.targetBuild;
   const replayed = kept && placePast(kept, fleet.snapshot.collectors, beganAt);
-  const snapshot = replayed?.snapshot ?? withoutHeld(fleet.snapshot, holds);
-  const plan = makePlan(policy, targetBuild, snapshot, `${policy.name}-20000101-1`);
+  const heldCollectors = heldBy(holds, fleet.snapshot);
+  const snapshot = replayed?.snapshot ?? without(heldCollectors, fleet.snapshot);
+  const planId = `${policy.name}-20000101-1`;
+  const plan = makePlan(policy, targetBuild, snapshot, planId);
   const planned = sumOf(plan.waves, ({ members }) => members.length);
   if (planned === 0)
     throw new UsageFailure(
@@ -128,11 +137,13 @@ async function readScene(
     whatIf: learned === undefined ? whatIf : withStrataDurations(whatIf, plan, learned),
   };
   if (replayed === undefined) {
-    const held = fleet.snapshot.collectors.length - snapshot.collectors.length;
+    const whole = makePlan(policy, targetBuild, fleet.snapshot, planId, { heldCollectors });
+    const held = whole.leftOut.filter(({ kind }) => kind === 'held').length;
     return {
       scene,
       planned,
       ...(holds && { holds: holds.kind === 'known' ? { kind: 'known', held } : holds }),
+      breakPlaces: placeBreaks(whatIf, whole),
     };
   }
   return { scene: { ...scene, past: replayed.past }, planned, shown: replayed.shown };
@@ -144,10 +155,12 @@ async function holdsFor(options: RehearseOptions): Promise<HoldsReading> {
   return { kind: 'unknown', why: 'with --fleet, a daemon is asked only with --url' };
 }
 
-/** A replay plays the collectors of its rollout. */
-function withoutHeld(fleet: FleetSnapshot, holds: HoldsReading | undefined): FleetSnapshot {
-  if (holds?.kind !== 'known') return fleet;
-  const held = heldIn(fleet, holds.held);
+/** @param holds undefined for a replay, which plays the collectors of its rollout */
+function heldBy(holds: HoldsReading | undefined, fleet: FleetSnapshot): ReadonlySet<number> {
+  return holds?.kind === 'known' ? heldIn(fleet, holds.held) : new Set();
+}
+
+function without(held: ReadonlySet<number>, fleet: FleetSnapshot): FleetSnapshot {
   return { ...fleet, collectors: fleet.collectors.filter(({ id }) => !held.has(id)) };
 }
 

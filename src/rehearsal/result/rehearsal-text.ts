@@ -1,8 +1,9 @@
 import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
 import { dayMs, findTimeZone, utc } from '../../base/time-zone.ts';
+import { leftOutLine, showLeftOut } from '../../rollout/messages/exclusions.ts';
 import { holdsUnknownText } from '../../rollout/messages/plans.ts';
 import { counted, stateText } from '../../rollout/messages/sentences.ts';
-import type { WhatIf } from '../world/what-if.ts';
+import type { BreakPlaces, WhatIf } from '../world/what-if.ts';
 import { settledWithin } from './is-settled.ts';
 import type { Range, Rehearsal, RehearsedEnd, RehearsedWave, WaveInstants } from './rehearsal.ts';
 import { comparedText, type ShownReplay } from './replay-text.ts';
@@ -13,7 +14,7 @@ export interface RehearsedVariant {
   readonly rehearsal: Rehearsal;
 }
 
-/** How many collectors of the fleet are left out because an operator holds them, or why that is not known. */
+/** How many collectors the plan leaves out because an operator holds them, or why that is not known. */
 export type ShownHolds =
   | { readonly kind: 'known'; readonly held: number }
   | { readonly kind: 'unknown'; readonly why?: string };
@@ -31,6 +32,8 @@ export interface ShownRehearsal {
   readonly replay?: ShownReplay;
   /** Absent for a replay. */
   readonly holds?: ShownHolds;
+  /** Absent for a replay. */
+  readonly breakPlaces?: BreakPlaces;
   /** The unchanged policy first, all with the same seeds; empty when no collector was harmed. */
   readonly variants: readonly RehearsedVariant[];
   /** The conditions of `--fail-if`, and whether each of them is met. */
@@ -104,13 +107,29 @@ function sharesText({ median, p95, worst }: Range): string {
   return `median ${median}%, at least ${p95}% in 95 of 100 seeds, worst ${worst}%`;
 }
 
-function harmedText({ rehearsal: { harmed, broken }, replay }: ShownRehearsal): string {
+function harmedText(result: ShownRehearsal): string {
+  const {
+    rehearsal: { harmed, broken },
+    replay,
+  } = result;
   if (replay !== undefined)
     return broken.worst === 0
       ? 'none, because none failed for good'
       : `${rangeText(harmed)} of ${broken.median} that fail for good`;
-  if (broken.worst === 0) return 'none, because the build is assumed to break no collector';
+  if (broken.worst === 0) return `none, because ${unbrokenText(result)}`;
   return `${rangeText(harmed)} of ${broken.median} that the build breaks`;
+}
+
+/** Why the build broke no planned collector. */
+function unbrokenText({ whatIf, breakPlaces }: ShownRehearsal): string {
+  if (whatIf.breaks.length === 0 || breakPlaces === undefined)
+    return 'the build is assumed to break no collector';
+  const { planned, leftOut } = breakPlaces;
+  if (planned > 0)
+    return `the assumed share broke none of the ${counted(planned, 'planned collector')} that it may break`;
+  if (leftOut.length === 0) return 'no collector of the fleet matches what the build is assumed to break';
+  const why = leftOutLine(showLeftOut(leftOut));
+  return `the build is assumed to break only collectors that are not in the plan (${why})`;
 }
 
 export const variantColumns = ['policy', 'harmed', 'p95', 'others done', 'took'] as const;

@@ -1,8 +1,11 @@
 import { seededChance } from '../../base/chance.ts';
+import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { dayMs, findTimeZone, utc } from '../../base/time-zone.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
+import { countLeftOut, type LeftOutCount } from '../../rollout/model/left-out.ts';
 import type { Selector } from '../../rollout/model/policy.ts';
+import type { Plan } from '../../rollout/planning/plan.ts';
 import { compileMatch } from '../../rollout/planning/selector.ts';
 import {
   type FateEnd,
@@ -74,6 +77,27 @@ export function drawFates(
     }
   });
   return { broken: new Set(ends.keys()), fateOf: makeFates(seed, whatIf, (id) => ends.get(id)) };
+}
+
+/** Where a plan has the collectors that match a break, whatever the share that the build breaks. */
+export interface BreakPlaces {
+  readonly planned: number;
+  /** By the reason for which the plan leaves them out. */
+  readonly leftOut: readonly LeftOutCount[];
+}
+
+/** Finds the collectors that match a break in a plan of the whole fleet. */
+export function placeBreaks(
+  { breaks }: Pick<WhatIf, 'breaks'>,
+  { waves, leftOut }: Pick<Plan, 'waves' | 'leftOut'>,
+): BreakPlaces {
+  const tests = breaks.map(({ match }) => compileMatch(match));
+  const matches = ({ collector }: { readonly collector: FleetCollector }) =>
+    tests.some((test) => test(collector));
+  return {
+    planned: sumOf(waves, ({ members }) => members.filter(matches).length),
+    leftOut: countLeftOut(leftOut.filter(matches).map(({ kind }) => kind)),
+  };
 }
 
 function endOf({ how, afterMs }: Break): FateEnd {

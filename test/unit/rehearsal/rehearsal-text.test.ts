@@ -11,7 +11,7 @@ import {
   variantRows,
 } from '../../../src/rehearsal/result/rehearsal-text.ts';
 import { comparedText, type ShownReplay } from '../../../src/rehearsal/result/replay-text.ts';
-import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
+import type { BreakPlaces, WhatIf } from '../../../src/rehearsal/world/what-if.ts';
 import { writeReport } from '../../../src/rollout/report/write-report.ts';
 import { aSeedResult, aWhatIf } from '../../support/builders/rehearsal-builders.ts';
 import { aPolicy, startedAt } from '../../support/builders.ts';
@@ -135,6 +135,26 @@ describe('the words of a rehearsal', () => {
       harmed: 'median 2, p95 2, worst 2 of 10 that the build breaks',
       'rolled back': 'median 7, p95 7, worst 7',
     });
+  });
+
+  it('show why a build that breaks collectors harms none', () => {
+    const harmed = (whatIf: WhatIf, breakPlaces: BreakPlaces) =>
+      figureRows(aShown({ whatIf, breakPlaces })).find(([label]) => label === 'harmed')?.[1];
+    const breaks = [{ match: { osName: ['Windows*'] }, share: 0.1, how: 'fails', afterMs: 0 }] as const;
+    const bad = { ...calm, breaks };
+    const leftOut = [{ kind: 'held', count: 54 } as const, { kind: 'notAlive', count: 2 } as const];
+    expect(harmed(calm, { planned: 0, leftOut: [] })).toBe(
+      'none, because the build is assumed to break no collector',
+    );
+    expect(harmed(bad, { planned: 0, leftOut })).toBe(
+      'none, because the build is assumed to break only collectors that are not in the plan (held by an operator: 54 · not alive: 2)',
+    );
+    expect(harmed(bad, { planned: 0, leftOut: [] })).toBe(
+      'none, because no collector of the fleet matches what the build is assumed to break',
+    );
+    expect(harmed(bad, { planned: 3, leftOut })).toBe(
+      'none, because the assumed share broke none of the 3 planned collectors that it may break',
+    );
   });
 
   it('show the policy as it is, then the variants that harm fewer, and say if there are none', () => {

@@ -100,6 +100,20 @@ describe('the holds of operators', () => {
     expect(withHolds.planned).toBeLessThan(without.planned);
   });
 
+  it('count in a rehearsal as in a plan, and explain why a build that breaks them harms none', async (test) => {
+    const { desk } = await aHeldFleet(test);
+    desk.change({ rollouts: [{ name: 'production', timeZone: 'UTC', select: { share: '50%' } }] });
+    const plan = JSON.parse((await desk.call('plan', '--json')).out) as PlanAnswer;
+    const held = plan.plans[0]?.leftOut.find(({ kind }) => kind === 'held')?.count ?? 0;
+    expect(held).toBeGreaterThan(0);
+    const file = desk.write('what-if.yaml', { breaks: [{ match: { osName: 'Windows*' } }] });
+    const { out } = await desk.call('rehearse', '--seeds', '1', '--no-variants', '--what-if', file);
+    expect(oneLine(out)).toContain(`holds: ${held} collectors left out, held by an operator`);
+    expect(oneLine(out)).toMatch(
+      new RegExp(`only collectors that are not in the plan \\(.*held by an operator: ${held}\\b`),
+    );
+  });
+
   it('are not asked for where the fleet comes from a file, except with --url', async (test) => {
     const { desk } = await aHeldFleet(test);
     const fleet = desk.write('fleet.json', (await desk.call('collectors', 'list', '--json')).out);
