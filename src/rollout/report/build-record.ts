@@ -4,8 +4,9 @@ import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
 import type { Attribute, Outcomes } from '../model/attributes.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Rollout } from '../model/rollout.ts';
-import { type FailedState, formerEndOf, isFailed, type Upgrade } from '../model/upgrade.ts';
+import { type FailedState, isFailed, type Upgrade } from '../model/upgrade.ts';
 import { failureClassOf } from '../model/upgrade-figures.ts';
+import { endOnBuild } from './end-on-build.ts';
 
 /** How a failure is counted: by its class, or by its end state if the class is no longer known. */
 export type FailureName = UpgradeFailureClass | FailedState;
@@ -103,21 +104,6 @@ export function makeBuildTally() {
 /** How many of a group failed, in any way. */
 export function failedIn(failed: BuildFigures['failed']): number {
   return sumOf(Object.values(failed), (count) => count);
-}
-
-/**
- * The end of the upgrade to the build. That of a collector that was rolled back, or withdrawn before a retry, is the end of its
- * last attempt.
- */
-function endOnBuild(
-  upgrade: Upgrade,
-): { readonly state: FailedState | 'succeeded'; readonly at: EpochMs } | undefined {
-  const { progress } = upgrade;
-  if (!('endedAt' in progress)) return undefined;
-  const before = formerEndOf(upgrade);
-  const state = before?.state ?? progress.state;
-  if (state !== 'succeeded' && !isFailed(state)) return undefined;
-  return { state, at: before?.at ?? progress.endedAt };
 }
 
 function triedIn({ failed, returned }: Pick<Group, 'failed' | 'returned'>): number {

@@ -106,7 +106,7 @@ function endTexts({ leftBehind }: RolloutStatus, all: GroupFigures): readonly st
   return [
     `${showCount(succeeded)} succeeded`,
     `${showCount(failed(all))} failed`,
-    ...(rolledBack === 0 ? [] : [`${showCount(rolledBack)} rolled back`]),
+    ...(rolledBack === 0 ? [] : [`${showCount(rolledBack)} rolled back later`]),
     ...(left === 0 ? [] : [`${showCount(left)} not rolled back`]),
   ];
 }
@@ -119,8 +119,9 @@ function waves({ status, figures, madeAt, night, gates: courses }: ReportInput):
       waveStageText(wave.state, status.endedAt),
       instantText(wave.openedAt),
       instantText(wave.passedAt),
-      `${showCount(wave.counts.succeeded)}/${showCount(wave.size)}`,
-      failuresText(status, wave),
+      `${showCount(group?.ends.succeeded ?? 0)}/${showCount(wave.size)}`,
+      ...rolledBackCells(figures, group),
+      failuresText(status, wave, group),
       group === undefined ? '' : durationText(group),
     ];
   });
@@ -134,7 +135,14 @@ function waves({ status, figures, madeAt, night, gates: courses }: ReportInput):
         ...{ eta: status.eta, waves: status.waves },
       }),
     ),
-    tableBlock(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
+    tableBlock(
+      [
+        ...['wave', 'state', 'opened', 'passed', 'succeeded'],
+        ...rolledBackColumns(figures),
+        ...['failures', 'one upgrade'],
+      ],
+      rows,
+    ),
     ...chartBlocks(
       progressChart(progressPoints(figures, status.createdAt, until), {
         ...inUtc,
@@ -151,13 +159,24 @@ function waves({ status, figures, madeAt, night, gates: courses }: ReportInput):
   ];
 }
 
+/** A column that only a rollout with collectors that were rolled back has. They count by the end of their upgrade, too. */
+function rolledBackColumns({ all }: ReportFigures): readonly string[] {
+  return all.ends.rolledBack === 0 ? [] : ['rolled back later'];
+}
+
+function rolledBackCells(figures: ReportFigures, group: GroupFigures | undefined): readonly string[] {
+  return rolledBackColumns(figures).map(() => showCount(group?.ends.rolledBack ?? 0));
+}
+
 /** What counts against the limit of the wave, and the failures that do not. */
-function failuresText(status: RolloutStatus, wave: WaveStatus): string {
+function failuresText(status: RolloutStatus, wave: WaveStatus, group: GroupFigures | undefined): string {
   const aside = failedAside(status, wave);
+  const before = group?.failedBefore ?? 0;
   return [
     `${wave.failures} of ${wave.failuresAllowed} allowed`,
     ...(wave.acknowledged > 0 ? [`${wave.acknowledged} acknowledged`] : []),
     ...(aside > 0 ? [`${aside} more in held strata, not counted`] : []),
+    ...(before > 0 ? [`${before} more rolled back later`] : []),
   ].join(', ');
 }
 
@@ -231,6 +250,7 @@ function strata({ figures, groups, status }: ReportInput): readonly Block[] {
     groups.strata[index]?.label ?? '',
     showCount(group.planned),
     showCount(group.ends.succeeded),
+    ...rolledBackCells(figures, group),
     showCount(failed(group)),
     showCount(group.ends.withdrawn),
     durationText(group),
@@ -238,7 +258,15 @@ function strata({ figures, groups, status }: ReportInput): readonly Block[] {
   const held = status.strata.held.map(({ label, reason, by, at }) => [label, instantText(at), by, reason]);
   return [
     headingBlock('Strata'),
-    tableBlock(['stratum', 'planned', 'succeeded', 'failed', 'withdrawn', 'one upgrade'], rows, 'strata'),
+    tableBlock(
+      [
+        ...['stratum', 'planned', 'succeeded'],
+        ...rolledBackColumns(figures),
+        ...['failed', 'withdrawn', 'one upgrade'],
+      ],
+      rows,
+      'strata',
+    ),
     ...(held.length === 0
       ? []
       : [

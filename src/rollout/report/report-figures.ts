@@ -1,13 +1,17 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { upgradeText } from '../messages/upgrade-reasons.ts';
 import type { DurationSummary } from '../model/rollout.ts';
-import { type EndState, endStates, isEnd, isFailed, type Upgrade } from '../model/upgrade.ts';
+import { type EndState, endStates, isEnd, type Upgrade } from '../model/upgrade.ts';
 import { endedAtOf } from '../model/upgrade-figures.ts';
+import { type EndOnBuild, endOnBuild } from './end-on-build.ts';
 
 /** Figures of a group of upgrades: of a wave, of a stratum, or of all. */
 export interface GroupFigures {
   readonly planned: number;
+  /** A collector that was rolled back counts as `rolledBack`, and also by the end of its upgrade before that. */
   readonly ends: Readonly<Record<EndState, number>>;
+  /** Failures that were rolled back later. */
+  readonly failedBefore: number;
   /** Durations of successful upgrades, from the first create to the end; null without any. */
   readonly durations: Pick<DurationSummary, 'medianMs' | 'p95Ms'> | null;
 }
@@ -29,7 +33,7 @@ export interface ReportFigures {
   readonly waves: ReadonlyMap<number, GroupFigures>;
   /** By index of the stratum. */
   readonly strata: ReadonlyMap<number, GroupFigures>;
-  /** Successes and failures, oldest first. */
+  /** Successes and failures, also those that were rolled back later, oldest first. */
   readonly ends: ReadonlyArray<{ readonly at: EpochMs; readonly failed: boolean }>;
   /** In plan order, at most `missedMax`. */
   readonly missed: readonly MissedCollector[];
@@ -44,6 +48,7 @@ const missedMax = 500;
 interface Group {
   planned: number;
   readonly ends: Record<EndState, number>;
+  failedBefore: number;
   readonly durations: DurationMs[];
 }
 
@@ -64,8 +69,8 @@ export function makeReportTally(): {
       const { wave, stratum } = upgrade.identity;
       for (const group of [all, groupIn(waves, wave), groupIn(strata, stratum)]) count(group, upgrade);
       const { progress } = upgrade;
-      if (progress.state === 'succeeded' || isFailed(progress.state))
-        ends.push({ at: endedAtOf(upgrade) ?? 0, failed: progress.state !== 'succeeded' });
+      const end = countedEnd(upgrade);
+      if (end !== undefined) ends.push({ at: end.at, failed: end.state !== 'succeeded' });
       if (progress.state === 'succeeded') return;
       if (progress.state === 'rolledBack') {
         const { fromBuild } = upgrade.identity;
@@ -89,7 +94,7 @@ export function makeReportTally(): {
 
 function emptyGroup(): Group {
   const ends = Object.fromEntries(endStates.map((state) => [state, 0])) as Record<EndState, number>;
-  return { planned: 0, ends, durations: [] };
+  return { planned: 0, ends, failedBefore: 0, durations: [] };
 }
 
 function groupIn(groups: Map<number, Group>, key: number): Group {
@@ -98,12 +103,23 @@ function groupIn(groups: Map<number, Group>, key: number): Group {
   return group;
 }
 
-function count(group: Group, { progress, tally }: Upgrade): void {
+/** One that was withdrawn before its retry counts as withdrawn only. */
+function countedEnd(upgrade: Upgrade): EndOnBuild | undefined {
+  return upgrade.progress.state === 'withdrawn' ? undefined : endOnBuild(upgrade);
+}
+
+function count(group: Group, upgrade: Upgrade): void {
+  const { state } = upgrade.progress;
+  const { firstStartedAt } = upgrade.tally;
+  const end = countedEnd(upgrade);
   group.planned += 1;
-  if (!isEnd(progress.state)) return;
-  group.ends[progress.state] += 1;
-  if (progress.state === 'succeeded' && tally.firstStartedAt !== null)
-    group.durations.push(progress.endedAt - tally.firstStartedAt);
+  if (isEnd(state)) group.ends[state] += 1;
+  if (end === undefined) return;
+  if (state === 'rolledBack') {
+    group.ends[end.state] += 1;
+    if (end.state !== 'succeeded') group.failedBefore += 1;
+  }
+  if (end.state === 'succeeded' && firstStartedAt !== null) group.durations.push(end.at - firstStartedAt);
 }
 
 function finishAll(groups: ReadonlyMap<number, Group>): ReadonlyMap<number, GroupFigures> {
@@ -112,10 +128,10 @@ function finishAll(groups: ReadonlyMap<number, Group>): ReadonlyMap<number, Grou
   );
 }
 
-function finish({ planned, ends, durations }: Group): GroupFigures {
+function finish({ durations, ...counts }: Group): GroupFigures {
   const sorted = durations.toSorted((one, other) => one - other);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
-  return { planned, ends, durations: sorted.length === 0 ? null : { medianMs: at(0.5), p95Ms: at(0.95) } };
+  return { ...counts, durations: sorted.length === 0 ? null : { medianMs: at(0.5), p95Ms: at(0.95) } };
 }
 
 function missedOf(upgrade: Upgrade): MissedCollector {

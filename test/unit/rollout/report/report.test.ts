@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/contract/admin/holds.ts';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
-import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import type { EndState, Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { type ReportInput, reportDocument } from '../../../../src/rollout/report/report-document.ts';
 import { makeReportTally } from '../../../../src/rollout/report/report-figures.ts';
 import { reportFormats, writeReport } from '../../../../src/rollout/report/write-report.ts';
-import { because, startedAt } from '../../../support/builders.ts';
+import { because, oldBuild, startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
 import { aCause, aGateStatus, aNight } from '../../../support/status-parts.ts';
-import { anEndedOne } from '../../../support/upgrade-cases.ts';
+import { afterFacts, anEndedOne } from '../../../support/upgrade-cases.ts';
 
 const minute = 60_000;
 const hostile = '<script src="//x.example">a|b`c</script>\n\u202e# [link](http://x.example)';
@@ -204,6 +204,35 @@ describe('a report', () => {
     });
   });
 
+  it('shows upgrades that were rolled back later as they ended before, with how many went back', () => {
+    const went = (upgrade: Upgrade): Upgrade =>
+      afterFacts(upgrade, {
+        ...{ kind: 'rolledBack', at: startedAt + 300 * minute },
+        reason: { kind: 'rolledBack', build: oldBuild, rollback: 'production-20260302-2' },
+      });
+    const started = { firstStartedAt: startedAt, tasks: [{ taskId: '7', startedAt }] };
+    const ended = (state: EndState, tookMs: number) =>
+      anEndedOne(state, { endedAt: startedAt + tookMs }, started);
+    const figures = tallied(
+      ended('succeeded', 2 * minute),
+      went(ended('succeeded', 6 * minute)),
+      went(ended('succeeded', 8 * minute)),
+      went(ended('timedOut', 9 * minute)),
+    );
+    expect(figures.ends.map(({ at }) => at - startedAt)).toEqual([2, 6, 8, 9].map((each) => each * minute));
+    const text = writeReport(reportDocument(anInput({ figures })), 'md');
+    expect(text).toContain('planned, 3 succeeded, 1 failed, 3 rolled back later |');
+    expect(text).toContain('| one upgrade | median 6m, p95 8m |');
+    expect(text).toMatch(/\| wave \| .* \| succeeded \| rolled back later \| failures \| one upgrade \|/);
+    expect(text).toMatch(
+      /\| canary \| .* \| 3\/\d+ \| 3 \| .* allowed.*, 1 more rolled back later \| median 6m, p95 8m \|/,
+    );
+    expect(text).toContain('| Linux / amd64 | 4 | 3 | 3 | 1 | 0 | median 6m, p95 8m |');
+    expect(writeReport(reportDocument(anInput({ figures })), 'html')).toContain(
+      'aria-label="3 succeeded, 1 failed at ',
+    );
+  });
+
   it('lists the collectors that a rollback left, and counts those that went back by build', () => {
     const back = (fromBuild: string) =>
       anEndedOne('rolledBack', {}, { fromBuild, collectorName: 'returned' });
@@ -217,7 +246,7 @@ describe('a report', () => {
     ];
     const figures = tallied(succeeded(minute), back('19.400-1'), back('19.402-2'), back('19.402-2'));
     const text = writeReport(reportDocument(anInput({ left, figures })), 'md');
-    expect(text).toContain('planned, 1 succeeded, 0 failed, 3 rolled back |');
+    expect(text).toContain('planned, 1 succeeded, 0 failed, 3 rolled back later |');
     const [, section = ''] = text.split('## Left behind');
     const names = ['a', 'b', 'c', 'd'].map((name) => `${name} (had ${had})`).join(', ');
     expect(section).toMatch(/not rolled back[\s\S]*left out of the plan/);
