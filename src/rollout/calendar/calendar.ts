@@ -18,7 +18,7 @@ export function calendarOf(rollout: Pick<Rollout, 'policy' | 'rollback' | 'waves
 /** When upgrades may start while this wave is open. */
 export function calendarOfWave(
   { windows, freezes, timeZone }: Pick<Policy, 'windows' | 'freezes' | 'timeZone'>,
-  wave: WaveRule | undefined,
+  wave: Pick<WaveRule, 'windows' | 'notBefore'> | undefined,
 ): CalendarRules {
   const notBefore = wave?.notBefore;
   return {

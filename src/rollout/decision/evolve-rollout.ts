@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
+import { replacedCalendars } from '../calendar/replaced-calendars.ts';
 import { withMark } from '../model/account.ts';
 import { type ImplausibleInventory, isImplausibleTooLong } from '../model/assess-inventory.ts';
 import type {
@@ -147,7 +148,12 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, inventory: { baseline: fact.inventory, implausible: null } };
     case 'policyChanged': {
       const { policy, generation } = fact;
-      return { ...next, policy, config: { generation, changes: rollout.config.changes + 1 } };
+      const replaced = replacedCalendars(rollout, policy, fact.at);
+      const config = { generation, changes: rollout.config.changes + 1 };
+      return {
+        ...{ ...next, policy },
+        config: replaced.length === 0 ? config : { ...config, replacedCalendars: replaced },
+      };
     }
     case 'brakeSet':
     case 'brakeLifted':

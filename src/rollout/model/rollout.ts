@@ -10,7 +10,7 @@ import type { GateAnswers, SoakCheck } from './gate-answers.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { LeftOutCount } from './left-out.ts';
 import type { PlanGroups } from './plan-groups.ts';
-import type { Policy } from './policy.ts';
+import type { Policy, WaveRule } from './policy.ts';
 import type { RolloutReason } from './rollout-reason.ts';
 import type { UpgradeIn, UpgradeState } from './upgrade.ts';
 import type { StratumReason } from './upgrade-reason.ts';
@@ -144,6 +144,15 @@ export interface RolloutConfig {
   readonly generation: number;
   /** How often its limits have changed since the plan was frozen. An earlier admission no longer counts. */
   readonly changes: number;
+  /** Oldest first, and only for the picture of the rollout; absent: no reload has changed its calendar. */
+  readonly replacedCalendars?: readonly ReplacedCalendar[];
+}
+
+/** When upgrades could start, until a reload changed that. */
+export interface ReplacedCalendar extends Pick<Policy, 'windows' | 'freezes' | 'timeZone'> {
+  /** In the order of the plan. */
+  readonly waves: ReadonlyArray<Pick<WaveRule, 'windows' | 'notBefore'>>;
+  readonly until: EpochMs;
 }
 
 /** A stratum that is held alone, across all waves, with the reason. */

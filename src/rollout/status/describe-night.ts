@@ -7,7 +7,7 @@ import { assessCalendar, type ClosedBy, calendarOfWave } from '../calendar/calen
 import type { CalendarRules } from '../calendar/open-stretches.ts';
 import { closedText } from '../messages/blockers.ts';
 import type { RolloutEvent, RolloutEventName } from '../model/events.ts';
-import type { Rollout, Wave } from '../model/rollout.ts';
+import type { ReplacedCalendar, Rollout, Wave } from '../model/rollout.ts';
 import { describeGates } from './describe-gates.ts';
 
 type Lane = RolloutNight['lanes'][number];
@@ -139,33 +139,61 @@ function stopBands(rollout: Rollout, events: readonly RolloutEvent[]): readonly 
   ];
 }
 
-/**
- * When no upgrade could start by the calendar. Records do not keep an earlier calendar, so nothing is shown before the
- * last change of the windows or freezes.
- */
+/** When no upgrade could start by the calendar. */
 function closedBands(rollout: Rollout, events: readonly RolloutEvent[], until: EpochMs): readonly Band[] {
-  // An event of an earlier upwave has no kind.
-  const changed = events.findLast(
-    ({ event, reasonKind }) => event === 'rollout.policyChanged' && reasonKind !== 'limits',
-  );
-  const from = changed?.at ?? rollout.createdAt;
   const lifted = events.find(({ event }) => event === 'rollout.windowsLifted');
   if (lifted === undefined && rollout.rollback.anyTime) return [];
-  return closedByWave(rollout, from, lifted?.at ?? until);
-}
-
-/** A wave may have a calendar of its own, which applies until it has passed. */
-function closedByWave({ policy, waves }: Rollout, from: EpochMs, until: EpochMs): readonly Band[] {
   const bands: Band[] = [];
-  let at = from;
-  for (const [index, { passedAt }] of waves.entries()) {
-    const to = Math.min(passedAt ?? until, until);
-    for (const band of closedStretches(calendarOfWave(policy, policy.waves[index]), at, to)) {
+  for (const period of calendarPeriods(rollout, events, lifted?.at ?? until))
+    for (const band of closedByWave(rollout, period)) {
       const last = bands.at(-1);
       if (last?.kind === band.kind && last.to === band.from && last.reason === band.reason)
         bands.splice(-1, 1, { ...last, to: band.to });
       else bands.push(band);
     }
+  return bands;
+}
+
+interface CalendarPeriod {
+  readonly calendar: Omit<ReplacedCalendar, 'until'>;
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
+
+/**
+ * The calendars of a rollout, one after the other, and the present one last. A change whose calendar the record does not have
+ * was made by an earlier upwave, or too many followed: nothing is known before it.
+ */
+function calendarPeriods(
+  { policy, config, createdAt }: Rollout,
+  events: readonly RolloutEvent[],
+  until: EpochMs,
+): readonly CalendarPeriod[] {
+  const { replacedCalendars: replaced = [] } = config;
+  const knownFrom = replaced[0]?.until ?? Number.POSITIVE_INFINITY;
+  // An event of an earlier upwave has no kind.
+  const unknown = events.findLast(
+    ({ event, reasonKind, at }) =>
+      event === 'rollout.policyChanged' && reasonKind !== 'limits' && at < knownFrom,
+  );
+  let from = unknown?.at ?? createdAt;
+  return [...replaced, { ...policy, until }].map((calendar) => {
+    const period = { calendar, from, to: Math.min(calendar.until, until) };
+    from = Math.max(from, calendar.until);
+    return period;
+  });
+}
+
+/** A wave may have a calendar of its own, which applies until it has passed. */
+function closedByWave(
+  { waves }: Pick<Rollout, 'waves'>,
+  { calendar, from, to: until }: CalendarPeriod,
+): readonly Band[] {
+  const bands: Band[] = [];
+  let at = from;
+  for (const [index, { passedAt }] of waves.entries()) {
+    const to = Math.min(passedAt ?? until, until);
+    bands.push(...closedStretches(calendarOfWave(calendar, calendar.waves[index]), at, to));
     if (passedAt === null) break;
     at = Math.max(at, to);
   }

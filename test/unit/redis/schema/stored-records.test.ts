@@ -16,6 +16,8 @@ const baseline = { at: startedAt, size: 10, missing: 0 };
 const why = { kind: 'empty', expected: 10 } as const;
 const implausible = { since: startedAt, readAt: startedAt, why, size: 0, missing: 10 };
 
+const calendar = { windows: [], freezes: [], timeZone: 'UTC', waves: [{}], until: startedAt };
+
 /** A record as versions before the groups wrote it: every field beside the others, and no optional one. */
 const plain = {
   ...{ id: 'production-20260302-1', kind: 'upgrade', rollbackOf: null, rollbackId: null },
@@ -33,6 +35,7 @@ const full = {
   ...{ kind: 'rollback', rollbackOf: 'production-20260301-1', rollbackId: 'production-20260302-2' },
   ...{ backTo: ['19.441-2'], leftBehind: [left], anyTime: true, unweighedFields: ['rack'], drift },
   ...{ inventory: baseline, implausibleInventory: implausible },
+  config: { ...plain.config, replacedCalendars: [calendar] },
   ...{ state: 'held', hold: 6, heldFor: { kind: 'evidence', wave: 0 } },
   ...{ heldStrata: [heldStratum], acknowledgedStrata: [acknowledged], endsWithoutHeld: true },
 };

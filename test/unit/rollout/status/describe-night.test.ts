@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/contract/admin/holds.ts';
+import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
 import type { RolloutEvent } from '../../../../src/rollout/model/events.ts';
+import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Wave } from '../../../../src/rollout/model/rollout.ts';
 import { describeNight } from '../../../../src/rollout/status/describe-night.ts';
 import { aPrometheusGate, aStatus } from '../../../support/builders/gate-builders.ts';
@@ -208,6 +210,48 @@ describe('the bands over all lanes', () => {
     expect(bandsIn({ policy: night }, changed('limits'))[0]?.[1]).toBe(0);
     expect(bandsIn({ policy: night }, changed('calendar'))[0]?.[1]).toBe(30);
     expect(bandsIn({ policy: night }, changed())[0]?.[1]).toBe(30);
+  });
+
+  it.each(['upgrade', 'rollback'] as const)('show a freeze that reloads began and ended: %s', (kind) => {
+    const frozen = aPolicy({ freezes: [{ ...freeze, to: '2026-03-03T06:00' }] });
+    const reloaded = (policy: Policy, minutes: number) =>
+      ({ kind: 'policyChanged', at: at(minutes), policy, generation: 2, differences: [] }) as const;
+    const rollout = [
+      reloaded(frozen, 20),
+      reloaded({ ...frozen, concurrency: 3 }, 25),
+      reloaded(aPolicy(), 30),
+    ].reduce(evolveRollout, aRollout({ kind }));
+    const changed = (minutes: number, reasonKind = 'calendar') =>
+      aRolloutEvent({ event: 'rollout.policyChanged', at: at(minutes), reasonKind });
+    const events = [changed(30), changed(25, 'limits'), changed(20)];
+    const expected = { kind: 'freeze', from: at(20), to: at(30), reason: 'audit', by: '' };
+    expect(describeNight(rollout, events, now).bands).toEqual([expected]);
+    // A daemon of an earlier version changed the calendar before, and did not keep it.
+    const withEarlier = [...events, changed(10)];
+    expect(describeNight(rollout, withEarlier, now).bands).toEqual([expected]);
+  });
+
+  it('show a freeze as one although a reload changes others, and none before a calendar that was not kept', () => {
+    const early = { from: '2026-03-02T20:00', to: '2026-03-02T21:05', timeZone: 'UTC', reason: 'early' };
+    const policy = aPolicy({ freezes: [early, { ...freeze, from: '2026-03-02T21:20' }] });
+    const present = aPolicy({ freezes: policy.freezes.slice(1) });
+    const fact = { kind: 'policyChanged', at: at(30), policy: present, generation: 2 } as const;
+    const rollout = evolveRollout(aRollout({ policy }), { ...fact, differences: [] });
+    const bandsAfter = (...happened: readonly number[]) => {
+      const events = happened.map((minutes) =>
+        aRolloutEvent({ event: 'rollout.policyChanged', at: at(minutes), reasonKind: 'calendar' }),
+      );
+      return describeNight(rollout, events, now).bands.map(({ reason, from, to }) => [
+        reason,
+        inMinutes(from),
+        inMinutes(to),
+      ]);
+    };
+    expect(bandsAfter(30)).toEqual([
+      ['early', 0, 5],
+      ['audit', 20, 45],
+    ]);
+    expect(bandsAfter(30, 10)).toEqual([['audit', 20, 45]]);
   });
 
   it('show none after an operator lifted the windows', () => {
