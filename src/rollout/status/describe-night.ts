@@ -141,11 +141,14 @@ function stopBands(rollout: Rollout, events: readonly RolloutEvent[]): readonly 
 
 /** When no upgrade could start by the calendar. */
 function closedBands(rollout: Rollout, events: readonly RolloutEvent[], until: EpochMs): readonly Band[] {
+  const { waves, createdAt, rollback } = rollout;
+  const backFrom = wentBack(rollout, events)[0]?.from ?? null;
   const lifted = events.find(({ event }) => event === 'rollout.windowsLifted');
-  if (lifted === undefined && rollout.rollback.anyTime) return [];
+  // A rollback that ignores the calendar does so from its start on.
+  const keptUntil = lifted?.at ?? (rollback.anyTime ? (backFrom ?? createdAt) : until);
   const bands: Band[] = [];
-  for (const period of calendarPeriods(rollout, events, lifted?.at ?? until))
-    for (const band of closedByWave(rollout, period)) {
+  for (const period of calendarPeriods(rollout, events, keptUntil))
+    for (const band of closedIn(period, waves, backFrom)) {
       const last = bands.at(-1);
       if (last?.kind === band.kind && last.to === band.from && last.reason === band.reason)
         bands.splice(-1, 1, { ...last, to: band.to });
@@ -184,11 +187,16 @@ function calendarPeriods(
   });
 }
 
-/** A wave may have a calendar of its own, which applies until it has passed. */
-function closedByWave(
-  { waves }: Pick<Rollout, 'waves'>,
-  { calendar, from, to: until }: CalendarPeriod,
+/**
+ * A wave may have a calendar of its own, which applies until it has passed. A rollback has that of the policy.
+ * @param backFrom when the rollback of all waves began; null: there was none
+ */
+function closedIn(
+  { calendar, from, to: periodEnd }: CalendarPeriod,
+  waves: readonly Wave[],
+  backFrom: EpochMs | null,
 ): readonly Band[] {
+  const until = Math.min(periodEnd, backFrom ?? periodEnd);
   const bands: Band[] = [];
   let at = from;
   for (const [index, { passedAt }] of waves.entries()) {
@@ -197,7 +205,9 @@ function closedByWave(
     if (passedAt === null) break;
     at = Math.max(at, to);
   }
-  return bands;
+  if (backFrom === null) return bands;
+  const back = calendarOfWave(calendar, undefined);
+  return [...bands, ...closedStretches(back, Math.max(from, backFrom), periodEnd)];
 }
 
 function closedStretches(rules: CalendarRules, from: EpochMs, until: EpochMs): readonly Band[] {

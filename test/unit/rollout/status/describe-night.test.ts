@@ -254,6 +254,26 @@ describe('the bands over all lanes', () => {
     expect(bandsAfter(30, 10)).toEqual([['audit', 20, 45]]);
   });
 
+  it('follow the calendar of the policy while the collectors of all waves go back', () => {
+    const windows = [{ days: [], fromMinute: 0, toMinute: 60, timeZone: 'UTC' }];
+    const policy = aPolicy({
+      freezes: [{ ...freeze, from: '2026-03-02T21:30' }],
+      waves: [aWaveRule({ windows: [] }), aWaveRule({ windows })],
+    });
+    const passed = aWave({ state: 'passed', passedAt: at(5) });
+    const begun: Happened = ['rollout.rollingBack', 20];
+    expect(bandsIn({ policy, waves: [passed, aWave()] }, begun)).toEqual([
+      ['window', 5, 20],
+      ['freeze', 30, 45],
+    ]);
+    expect(bandsIn({ policy, waves: [passed, { ...passed, passedAt: at(10) }] }, begun)).toEqual([
+      ['window', 5, 10],
+      ['freeze', 30, 45],
+    ]);
+    const anyTime = { policy, waves: [passed, aWave()], rollback: { anyTime: true } };
+    expect(bandsIn(anyTime, begun)).toEqual([['window', 5, 20]]);
+  });
+
   it('show none after an operator lifted the windows', () => {
     const lifted = { policy: night, rollback: { anyTime: true } };
     const ends = bandsIn(lifted, ['rollout.windowsLifted', 10]).map(([, , to]) => to);
