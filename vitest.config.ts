@@ -68,6 +68,23 @@ export default defineConfig({
         },
       },
       {
+        // The commands and the daemon as processes, for whole rollouts: half of the time of all tests.
+        test: {
+          name: 'processes',
+          include: ['test/processes/**/*.test.ts'],
+          setupFiles,
+          isolate: false,
+          maxConcurrency: 3,
+          globalSetup: [
+            'test/support/setup/redis-global-setup.ts',
+            'test/support/setup/dist-global-setup.ts',
+          ],
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
+          expect: { poll },
+        },
+      },
+      {
         test: {
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],

@@ -1,20 +1,20 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
-import { findFreePort } from '../../../support/network/free-port.ts';
-import { startScriptedServer } from '../../../support/network/scripted-server.ts';
+import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
+import { findFreePort } from '../../support/network/free-port.ts';
+import { startScriptedServer } from '../../support/network/scripted-server.ts';
 import {
   createsReach,
   endOf,
   nightConfig,
   nightCredentials,
   scan,
-} from '../../../support/night/daemon-night.ts';
-import { useNights } from '../../../support/night/nights.ts';
-import type { RunningTest } from '../../../support/night/upwave-desk.ts';
-import { daemonUrl } from '../../../support/night/upwave-process.ts';
-import { until } from '../../../support/until.ts';
+} from '../../support/night/daemon-night.ts';
+import { useNights } from '../../support/night/nights.ts';
+import type { RunningTest } from '../../support/night/upwave-desk.ts';
+import { daemonUrl } from '../../support/night/upwave-process.ts';
+import { until } from '../../support/until.ts';
 
 const nights = useNights();
 type DeskInput = Parameters<typeof nights.aNightDesk>[1];

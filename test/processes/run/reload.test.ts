@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { startFakeReceiver } from '../../../support/network/fake-receivers.ts';
-import { nightConfig } from '../../../support/night/daemon-night.ts';
-import { useNights } from '../../../support/night/nights.ts';
-import { daemonUrl } from '../../../support/night/upwave-process.ts';
-import { testSecrets } from '../../../support/test-secrets.ts';
-import { until } from '../../../support/until.ts';
+import { startFakeReceiver } from '../../support/network/fake-receivers.ts';
+import { nightConfig } from '../../support/night/daemon-night.ts';
+import { useNights } from '../../support/night/nights.ts';
+import { daemonUrl } from '../../support/night/upwave-process.ts';
+import { testSecrets } from '../../support/test-secrets.ts';
+import { until } from '../../support/until.ts';
 
 const { aNightDesk } = useNights();
 const slow = { waves: [{ name: 'all', maxFailures: '100%' }], concurrency: 1 };

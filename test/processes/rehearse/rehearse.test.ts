@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
-import { startReferenceService } from '../../../../src/reference-service/server/start-reference-service.ts';
-import { anUpgrade, startedAt } from '../../../support/builders.ts';
+import { parseScenario } from '../../../src/reference-service/scenario/scenario.ts';
+import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
+import { anUpgrade, startedAt } from '../../support/builders.ts';
 import {
   aRolloutEvent,
   aRolloutStatus,
   countsOf,
   makeFakeOperations,
-} from '../../../support/fake-operations.ts';
-import { nightCredentials } from '../../../support/night/daemon-night.ts';
-import { aDesk, type Desk, type RunningTest } from '../../../support/night/upwave-desk.ts';
-import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
+} from '../../support/fake-operations.ts';
+import { nightCredentials } from '../../support/night/daemon-night.ts';
+import { aDesk, type Desk, type RunningTest } from '../../support/night/upwave-desk.ts';
+import { startFakeAdminApi } from '../../support/start-fake-admin-api.ts';
 
 const windows = { breaks: [{ match: { osName: 'Windows*' } }], failures: { once: '0%', always: '0%' } };
 

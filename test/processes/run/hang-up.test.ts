@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { aFolder } from '../../../support/a-folder.ts';
-import { useNights } from '../../../support/night/nights.ts';
-import { daemonUrl } from '../../../support/night/upwave-process.ts';
-import { until } from '../../../support/until.ts';
+import { aFolder } from '../../support/a-folder.ts';
+import { useNights } from '../../support/night/nights.ts';
+import { daemonUrl } from '../../support/night/upwave-process.ts';
+import { until } from '../../support/until.ts';
 
 const nights = useNights();
 
