@@ -1,14 +1,13 @@
 import { sumOf } from '../../base/grouping.ts';
 import { toPrintable } from '../../base/safe-text.ts';
-import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { countLeft } from '../../rollout/model/left-behind.ts';
 import { compareUrgency } from '../../rollout/status/compare-urgency.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showMinute } from '../shell/show-instant.ts';
+import { doneText } from './done-text.ts';
 import { fitLines, widest } from './fit-lines.ts';
 import { headlineColor, headlineText } from './headline-text.ts';
 import { wholeSeconds } from './render-status.ts';
@@ -82,15 +81,6 @@ export function renderOverview(
     // Half a time would be read as another time.
     return [`${figures}  ${when}`.trimEnd()];
   });
-}
-
-/** `40/206 ok`. A rollback and the rollout that it takes back have the same figures: `105/120 back`. */
-function doneText({ kind, state, counts, planned, leftBehind }: RolloutStatus): string {
-  const left = countLeft(leftBehind);
-  const [done, of] =
-    kind === 'rollback' ? [counts.succeeded, planned + left] : [counts.rolledBack, counts.rolledBack + left];
-  if (kind === 'rollback' || state === 'rolledBack') return `${showCount(done)}/${showCount(of)} back`;
-  return `${showCount(counts.succeeded)}/${showCount(planned)} ok`;
 }
 
 /** Why the last scan of a policy without a rollout began none; when the next one is, where that is not known. */

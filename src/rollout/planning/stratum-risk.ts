@@ -36,7 +36,10 @@ export interface StratumRisk {
   readonly all: Trials;
   /** Upgrades of a stratum to all builds. */
   trialsOf(label: string): Trials;
-  /** The share of a stratum that is expected to fail on the target, from 0 to 1. Where little was tried, it is that of all. */
+  /**
+   * The share of a stratum that is expected to fail on the target, from 0 to 1, without members of risky groups. Where little was
+   * tried, it is that of all.
+   */
   expectedShareOf(label: string): number;
   /** Orders strata: a canary first tries those that failed most, and those that were never tried. */
   riskOf(label: string): number;
@@ -51,10 +54,11 @@ export function makeStratumRisk(history: readonly BuildTrials[], targetBuild: st
   const byLabel = groupBy(rows, ({ label }) => label);
   const all = totalOf(history);
   const shareOf = (label: string, prior: Trials) => expectedShare(byLabel.get(label) ?? [], prior);
+  const outside = shareOutside(riskyGroups(history, targetBuild), all);
   return {
     all,
     trialsOf: (label) => totalOf(byLabel.get(label) ?? []),
-    expectedShareOf: (label) => shareOf(label, oneLike(all)),
+    expectedShareOf: (label) => outside * shareOf(label, oneLike(all)),
     // Laplace's rule of succession: half of what was never tried fails.
     riskOf: (label) => shareOf(label, { tried: 2, failed: 1 }),
   };
@@ -77,6 +81,13 @@ export function riskyGroups(history: readonly BuildTrials[], targetBuild: string
   });
   known.sort((a, b) => b.expectedShare - a.expectedShare);
   return known.filter(isFinding).slice(0, riskyGroupsMax);
+}
+
+/** The share of failures that no risky group explains. Groups by the same keys may be nearly the same collectors. */
+function shareOutside(groups: readonly FailedGroup[], all: Trials): number {
+  const alike = groupBy(groups, ({ attributes }) => attributes.map(({ key }) => key).join());
+  const explained = sumOf([...alike.values()], (some) => Math.max(...some.map(({ failed }) => failed)));
+  return all.failed === 0 ? 1 : Math.max(0, all.failed - explained) / all.failed;
 }
 
 function ofBuild<Row extends Trials>(rows: readonly Row[], isTarget: boolean) {
