@@ -21,7 +21,8 @@ export interface WaveAssessment extends Omit<WaveFailures, 'wave' | 'lostWeight'
 
 /**
  * The evidence of a wave for the build (P14). `shown`: at least one collector is upgraded; one that someone else upgraded
- * counts only in a wave with a soak, alive on the build to the end. `awaited`: none is upgraded yet, but some may still be.
+ * counts only in a wave with a soak, alive on the build to the end. A wave whose members are all held passes after an earlier wave
+ * that has shown something, and where nobody comes after it. `awaited`: none is upgraded yet, but some may still be.
  * `none`: no collector is upgraded, and none of the wave can still be.
  */
 export type Evidence = 'shown' | 'awaited' | 'none';
@@ -38,8 +39,16 @@ export interface SetAside extends Pick<StratumSummary, 'waiting' | 'failed' | 'w
  */
 function assessWave(
   { wave, rule, summary }: Pick<AssessedWave, 'wave' | 'rule' | 'summary'>,
-  lostWeight: number,
-  aside: SetAside,
+  {
+    lostWeight,
+    aside,
+    mayLackAny,
+  }: {
+    readonly lostWeight: number;
+    readonly aside: SetAside;
+    /** It may pass with all members held. */
+    readonly mayLackAny: boolean;
+  },
 ): WaveAssessment {
   const allowed = failuresAllowed(rule.maxFailures, wave.size);
   const weight = Math.max(0, summary.weight - aside.weight);
@@ -51,7 +60,8 @@ function assessWave(
   const members = wave.size + wave.joined;
   const settled = running === 0 && waiting === 0;
   const soaking = rule.soakMs > 0 ? succeeded + summary.onBuild : succeeded;
-  const isShown = soaking > 0 || members <= aside.waiting + aside.failed;
+  const isAside = members <= aside.waiting + aside.failed;
+  const isShown = soaking > 0 || members === 0 || (isAside && mayLackAny);
   return {
     failures,
     failuresAllowed: allowed,
@@ -127,9 +137,20 @@ export function assessWaves(view: RolloutView, strata: ReadonlySet<number>): rea
     const summary = view.waves[index];
     if (rule === undefined || summary === undefined) return [];
     const { lostWeight } = view.rollout.policy;
-    const assessment = assessWave({ wave, rule, summary }, lostWeight, setAsideIn(view, index, strata));
+    const aside = setAsideIn(view, index, strata);
+    const mayLackAny = hasUpgradedBefore(view, index) || isLastWithMembers(view, index);
+    const assessment = assessWave({ wave, rule, summary }, { lostWeight, aside, mayLackAny });
     return [{ index, wave, rule, summary, assessment }];
   });
+}
+
+function hasUpgradedBefore({ waves }: RolloutView, index: number): boolean {
+  return waves.slice(0, index).some(({ counts }) => counts.succeeded > 0);
+}
+
+/** Whether nobody comes after this wave. */
+export function isLastWithMembers({ rollout }: RolloutView, index: number): boolean {
+  return rollout.waves.slice(index + 1).every(({ size, joined }) => size + joined === 0);
 }
 
 /** How many upgrades of the rollout are in these states. */

@@ -50,9 +50,10 @@ export function awaitsDeferredAlone({ rollout, waves }: RolloutView): boolean {
 }
 
 /** Why a wave is held when none of its collectors can be upgraded any more. */
-export function noEvidence({ wave, summary }: AssessedWave): HoldCause {
-  const ended = endStates.map((state) => ({ state, upgrades: summary.counts[state] }));
-  return { kind: 'noEvidence', wave: wave.name, ended: ended.filter(({ upgrades }) => upgrades > 0) };
+export function noEvidence({ wave, summary, assessment: { setAside } }: AssessedWave): HoldCause {
+  const all = endStates.map((state) => ({ state, upgrades: summary.counts[state] }));
+  const ended = all.filter(({ upgrades }) => upgrades > 0);
+  return { kind: 'noEvidence', wave: wave.name, ended, ...(setAside > 0 && { setAside }) };
 }
 
 /** Why a wave has not started; null when it has started, or nothing blocks it. */

@@ -5,7 +5,7 @@ import type { WaveRule } from '../model/policy.ts';
 import type { Wave } from '../model/rollout.ts';
 import type { HoldCause } from '../model/stop-cause.ts';
 import { isEnd, isFailed } from '../model/upgrade.ts';
-import { type AssessedView, type AssessedWave, countUpgradesIn } from './assess.ts';
+import { type AssessedView, type AssessedWave, countUpgradesIn, isLastWithMembers } from './assess.ts';
 import { assessGate, forMsOf, isAskedAtTheEnd, isWatchedLongerThan } from './assess-gate.ts';
 import type { Blocker } from './blocker.ts';
 import type { Action, Decision } from './decision.ts';
@@ -94,7 +94,7 @@ function missingEvidence(view: AssessedView, current: AssessedWave): Progress | 
   const { index, wave, assessment } = current;
   if (assessment.evidence === 'shown' || wave.acceptedWithoutEvidence) return undefined;
   if (assessment.evidence === 'awaited') return waitFor(deferredBlocker(view, current));
-  const isLast = view.assessed.slice(index + 1).every((later) => later.wave.size + later.wave.joined === 0);
+  const isLast = isLastWithMembers(view, index);
   // Where all were withdrawn, nothing would say that the build reached nobody.
   if (isLast && countUpgradesIn({ waves: [current.summary] }, isFailed) > 0) return finishOrWait(view);
   return stopWith({ do: 'hold', cause: noEvidence(current), heldFor: { kind: 'evidence', wave: index } });

@@ -54,10 +54,11 @@ function onlyHeldStrataText({
   return `${isReleased}${counted(startable, 'collector')} can start after a resume${waits}`;
 }
 
-function noEvidenceText({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence' }>): string {
+function noEvidenceText({ wave, ended, setAside = 0 }: Extract<HoldCause, { kind: 'noEvidence' }>): string {
   const ends = ended.map(({ state, upgrades }) => `${upgrades} ${stateText(state)}`);
+  if (setAside > 0) ends.push(`${setAside} held`);
   const endsNote = ends.length === 0 ? '' : ` (${ends.join(', ')})`;
-  return `wave ${wave} has no evidence: none of its collectors was upgraded${endsNote}; it continues automatically once one of them is upgraded; resume to continue without evidence, or abort`;
+  return `wave ${wave} has no evidence: none of its collectors was upgraded${endsNote}; it continues automatically once one of them is upgraded; ${setAside > 0 ? 'release them, ' : ''}resume to continue without evidence, or abort`;
 }
 
 /**

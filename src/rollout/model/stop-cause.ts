@@ -13,11 +13,15 @@ export type HoldCause =
   | { readonly kind: 'recordsUnreadable'; readonly keys: readonly string[] }
   | { readonly kind: 'buildHeld'; readonly build: string; readonly reason: string }
   | { readonly kind: 'inventoryUnresolved'; readonly why: Implausible }
-  /** No collector of the wave was upgraded, and none can still be. `ended`: how many ended in which state. */
+  /**
+   * No collector of the wave was upgraded, and none can still be. `ended`: how many ended in which state. `setAside`: how many wait
+   * in held strata; absent: none.
+   */
   | {
       readonly kind: 'noEvidence';
       readonly wave: string;
       readonly ended: ReadonlyArray<{ readonly state: UpgradeState; readonly upgrades: number }>;
+      readonly setAside?: number;
     }
   /** `undecided`: its value keeps changing between met and missed. */
   | {

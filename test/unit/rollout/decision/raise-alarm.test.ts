@@ -163,11 +163,36 @@ describe('members of a held stratum', () => {
     expect(alarmOf(second)).toMatchObject({ action: { do: 'isolate', strata: [{ stratum: 0 }] } });
   });
 
-  it('do not count as missing evidence when they are the whole wave', () => {
-    const evidence = (canary: Part) =>
-      assess(view({ canary: [canary], rollout })).assessed[0]?.assessment.evidence;
-    expect(evidence({ failed: 4, waiting: 6 })).toBe('shown');
-    expect(evidence({ failed: 4, waiting: 5 })).not.toBe('shown');
+  it('are no evidence when they are the whole first wave, so that the rollout is held (P14)', () => {
+    const whole = view({ canary: [{ waiting: 10 }], rollout });
+    const cause = { kind: 'noEvidence', wave: 'canary', ended: [], setAside: 10 };
+    const heldFor = { kind: 'evidence', wave: 0 } as const;
+    expect(decide(whole, now).actions).toEqual([{ do: 'hold', cause, heldFor }]);
+    // Its release ends the hold.
+    const { strata } = whole.rollout;
+    const onceHeld = (held: typeof strata.held) => {
+      const hold = { number: 7, heldFor };
+      const is = { ...whole.rollout, state: 'held', hold, strata: { ...strata, held } } as const;
+      return decide({ ...whole, rollout: is }, now).actions;
+    };
+    expect(onceHeld(strata.held)).toEqual([]);
+    expect(onceHeld([])).toMatchObject([{ do: 'save', change: { kind: 'holdEnded' } }]);
+  });
+
+  it('let a wave pass that has no others, after a wave with an upgraded collector or where nobody follows', () => {
+    const rest = [{ failed: 4, waiting: 26 }];
+    const evidenceOf = (of: RolloutView, wave: number) => assess(of).assessed[wave]?.assessment.evidence;
+    const given = { rest, restState: 'open', rollout } as const;
+    expect(evidenceOf(view({ ...given, canary: [{}, ...all({ succeeded: 1 }, 9)] }), 1)).toBe('shown');
+    expect(evidenceOf(view({ ...given, canary: [] }), 1)).toBe('shown');
+    const third = view({ ...given, canary: [] });
+    const [canary, last] = third.rollout.waves;
+    if (canary === undefined || last === undefined) throw new Error('it has two waves');
+    const { policy } = third.rollout;
+    const rules = [...policy.waves, ...policy.waves.slice(1)];
+    const more = { ...third.rollout, waves: [canary, last, last], policy: { ...policy, waves: rules } };
+    const summaries = [...third.waves, ...third.waves.slice(1)];
+    expect(evidenceOf({ ...third, rollout: more, waves: summaries }, 1)).toBe('none');
   });
 
   it('hold the rollout once all others are done, and are withdrawn by resume', () => {
