@@ -153,7 +153,8 @@ export function readNextConfig(
       },
     };
   } catch (error) {
-    if (error instanceof ConfigError) return { kind: 'wrong', reason: error.message };
+    // One line: the log, the status and the page show it in a sentence.
+    if (error instanceof ConfigError) return { kind: 'wrong', reason: error.message.replaceAll('\n', '; ') };
     throw error;
   }
 }

@@ -15,7 +15,7 @@ import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig, policyOf } from '../shell/open-config.ts';
-import { comparedOf, memoryOf, type ReadRollout, readMembers } from './read-compared.ts';
+import { comparedOf, holdsOfAccount, memoryOf, type ReadRollout, readMembers } from './read-compared.ts';
 import { type PlanBasis, readPlans } from './read-plans.ts';
 import { diffJson, type PolicyDiff, renderDiff, renderDifferent } from './render-diff.ts';
 
@@ -161,7 +161,8 @@ async function readKnown(
       if (isBeside && other.endedAt === null) others.push(await readOnce(other));
     }
     const own = history.filter(({ accountName }) => accountName === accountOf(policy.name));
-    known.push({ policy, compared, memory: memoryOf(held, compared, others, own) });
+    const ofAccount = holdsOfAccount(held, accountOf(policy.name));
+    known.push({ policy, compared, memory: memoryOf(ofAccount, compared, others, own) });
   }
   return known;
 }

@@ -12,7 +12,7 @@ import type { DaemonTarget } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig, policyOf } from '../shell/open-config.ts';
 import { assessPlan, type PlanFigures } from './plan-figures.ts';
-import { memoryOf } from './read-compared.ts';
+import { holdsOfAccount, memoryOf } from './read-compared.ts';
 import { readHolds } from './read-holds.ts';
 import { type PolicyPlan, readPlans } from './read-plans.ts';
 import { fitted, overlapText, renderMembers, renderPlan } from './render-plan.ts';
@@ -36,9 +36,11 @@ export async function planCommand(
     const { account } = accountConfigOf(config, name);
     return holds.kind === 'known' ? holds.history.filter(({ accountName }) => accountName === account) : [];
   };
-  const plans = await readPlans(config, policies, output, (policy) =>
-    holds.kind === 'known' ? { memory: memoryOf(holds.held, undefined, [], historyOf(policy)) } : {},
-  );
+  const plans = await readPlans(config, policies, output, (policy) => {
+    if (holds.kind !== 'known') return {};
+    const held = holdsOfAccount(holds.held, accountConfigOf(config, policy.name).account);
+    return { memory: memoryOf(held, undefined, [], historyOf(policy)) };
+  });
   const now = Date.now();
   const assess = (policy: Policy, plan: Plan) => {
     const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);

@@ -33,6 +33,13 @@ export async function readMembers(client: Reads, status: RolloutStatus): Promise
   return { status, targetBuild: status.targetBuild, members };
 }
 
+/** The holds that concern the policies of an account. @param account its name; undefined: the config has one */
+export function holdsOfAccount(held: HeldThings, account: string | undefined): HeldThings {
+  const isOwn = ({ accountName }: HeldThings['builds'][number]) =>
+    accountName === undefined || accountName === account;
+  return { ...held, builds: held.builds.filter(isOwn) };
+}
+
 /** What only the daemon knows: holds, failures of this build, and collectors in other rollouts. */
 export function memoryOf(
   { builds, ...held }: HeldThings,

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { HeldSubject, HeldThings, HoldAnswer } from '../../contract/admin/holds.ts';
 import { holdNoteText } from '../../rollout/messages/hold-command-notes.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
-import { heldName } from '../../rollout/messages/stratum-reasons.ts';
+import { heldBuildName, heldName } from '../../rollout/messages/stratum-reasons.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
@@ -103,7 +103,7 @@ export function renderHolds({ builds, collectors, groups, strata: all }: HeldThi
   const labels = new Set(groups.map(({ label }) => label));
   const strata = all.filter(({ label }) => !labels.has(label));
   const things = [
-    ...builds.map((hold) => ({ ...hold, what: `build ${hold.build}` })),
+    ...builds.map((hold) => ({ ...hold, what: heldBuildName(hold) })),
     ...collectors.map((hold) => ({ ...hold, what: collectorText(hold) })),
     ...groups.map((hold) => ({ ...hold, what: `group ${hold.label}` })),
     ...strata.filter(({ isEnded }) => !isEnded).map((hold) => ({ ...hold, what: stratumText(hold) })),

@@ -104,6 +104,10 @@ const SharedAttribute = namedObject('SharedAttribute', 'What the failures have i
   ...AttributedFailures,
   elsewhere: z.object(AttributedFailures),
   share: z.number().describe('The share of planned collectors that have them.'),
+  apartFromHeld: z
+    .literal(true)
+    .exactOptional()
+    .describe('Members of held groups are not counted. Absent: they are, or there are none.'),
   cause: z
     .object({ of: z.enum(['failed', 'retrying']), text: z.string() })
     .exactOptional()

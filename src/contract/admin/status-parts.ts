@@ -83,6 +83,10 @@ export type WorkEstimate = z.infer<typeof WorkEstimate>;
 
 export const BuildHold = namedObject('BuildHold', 'A build that no policy may install.', {
   build: z.string(),
+  accountName: z
+    .string()
+    .exactOptional()
+    .describe('The account whose policies may not; absent: those of all accounts.'),
   by: z.string(),
   reason: z.string(),
   at: Instant,

@@ -1,5 +1,6 @@
 import { invariant } from '../../base/assert.ts';
 import { compareBuildVersions } from '../../base/build-version.ts';
+import { groupBy } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { AuditEntry, HeldThings } from '../../contract/admin/holds.ts';
 import type { PolicyStatuses } from '../../contract/admin/policies.ts';
@@ -197,14 +198,26 @@ function joinHolds(results: readonly HoldResult[]): HoldResult {
 }
 
 function joinHeld(held: readonly HeldThings[]): HeldThings {
-  const builds = new Map(held.flatMap((each) => each.builds.map((hold) => [hold.build, hold] as const)));
+  const builds = [
+    ...groupBy(
+      held.flatMap((each) => each.builds),
+      ({ build }) => build,
+    ).values(),
+  ];
   const groups = new Map(held.flatMap((each) => each.groups.map((hold) => [hold.label, hold] as const)));
   return {
-    builds: [...builds.values()],
+    builds: builds.flatMap((holds) => (holds.length === held.length ? ofAllAccounts(holds) : holds)),
     collectors: held.flatMap(({ collectors }) => collectors),
     groups: [...groups.values()],
     strata: held.flatMap(({ strata }) => strata),
   };
+}
+
+/** A build that every account holds is one hold. */
+function ofAllAccounts([first]: HeldThings['builds']): HeldThings['builds'] {
+  if (first === undefined) return [];
+  const { accountName: _any, ...hold } = first;
+  return [hold];
 }
 
 /** A collector belongs to one account. Where several have the name or id, the one with a running rollout is chosen. */

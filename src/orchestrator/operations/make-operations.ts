@@ -90,7 +90,10 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     },
     hold: (request) => holdSubjects(parts, request),
     release: (request) => releaseSubjects(parts, request),
-    listHolds: () => listHolds(parts),
+    listHolds: async () => {
+      const held = await listHolds(parts);
+      return { ...held, builds: held.builds.map((hold) => ({ ...hold, ...ofAccount })) };
+    },
     readAudit: async (limit, filter) => {
       if (filter === undefined) return parts.register.readAudit(limit);
       const all = await parts.register.readAudit(auditKeptMax);

@@ -64,7 +64,9 @@ export function makeSharedAttributes() {
         ? undefined
         : findSharedAttribute(table, { failed: without(failed), succeeded: without(succeeded) });
     // A held group no longer explains new failures. Without another explanation, the held group is still the best one.
-    return others ?? findSharedAttribute(table, outcomes);
+    return others === undefined
+      ? findSharedAttribute(table, outcomes)
+      : { ...others, apartFromHeld: true as const };
   };
 
   return {

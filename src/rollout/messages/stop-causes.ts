@@ -113,12 +113,14 @@ export function sharedAttributeText({
   failed,
   tried,
   elsewhere,
+  apartFromHeld,
   cause,
 }: SharedAttribute): string {
   const all = failed + elsewhere.failed;
   const share = all === failed ? `all ${failed}` : `${failed} of ${all}`;
   const figures = `${failed} of ${tried} there, ${elsewhere.failed} of ${elsewhere.tried} elsewhere`;
-  const failures = cause?.of === 'retrying' ? 'failed attempts' : 'failures';
+  const where = apartFromHeld === true ? ' outside of held groups' : '';
+  const failures = `${cause?.of === 'retrying' ? 'failed attempts' : 'failures'}${where}`;
   const text = cause?.text ?? '';
   const ofCause = text === '' ? '' : ` with "${text}"`;
   return `${share} ${failures}${ofCause} have ${formatAttributes(attributes)} (${figures})`;

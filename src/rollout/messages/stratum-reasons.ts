@@ -1,4 +1,5 @@
 import { showCount } from '../../base/singular-or-plural.ts';
+import type { BuildHold } from '../../contract/admin/status-parts.ts';
 import { parseAttributes } from '../model/attributes.ts';
 import type { StratumReason } from '../model/upgrade-reason.ts';
 import { makeText } from './sentences.ts';
@@ -9,6 +10,11 @@ export const stratumReasonText = makeText<StratumReason>({
     `${showCount(failed)} of ${showCount(tried)} failed, ${showCount(elsewhere.failed)} of ${showCount(elsewhere.tried)} elsewhere`,
   asked: byText,
 });
+
+/** `build 19.536-4 in account eu`; without its account where all accounts hold it. */
+export function heldBuildName({ build, accountName }: Pick<BuildHold, 'build' | 'accountName'>): string {
+  return `build ${build}${accountName === undefined ? '' : ` in account ${accountName}`}`;
+}
 
 /** What is held, by its label: `stratum Linux / amd64`, or `group fields.rack=r7`. */
 export function heldName(label: string): string {

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { groupHoldTexts, releaseTexts } from '../../../rollout/messages/consequences.ts';
 import { counted } from '../../../rollout/messages/sentences.ts';
-import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
+import { heldBuildName, heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon, type Rollout } from '../parts/call.ts';
 import { openQuestion } from '../parts/dialog.tsx';
@@ -38,8 +38,8 @@ export function HeldThings() {
       <ul class="rows">
         {builds.map((each) => (
           <HeldRow
-            key={`build ${each.build}`}
-            what={`build ${each.build}`}
+            key={`build ${each.build} ${each.accountName}`}
+            what={heldBuildName(each)}
             subject={each.build}
             held={each}
           />

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { holdsOfAccount } from '../../../../src/cli/plan/read-compared.ts';
 import { joinAccounts } from '../../../../src/orchestrator/operations/join-accounts.ts';
 import type { HoldResult } from '../../../../src/orchestrator/operations/operations.ts';
 import type { ReloadResult } from '../../../../src/orchestrator/operations/reload-config.ts';
+import { heldBuildName } from '../../../../src/rollout/messages/stratum-reasons.ts';
 import { aBuildRecord } from '../../../support/builders.ts';
 import { anExplanation, aRolloutStatus, makeFakeOperations } from '../../../support/fake-operations.ts';
 
@@ -73,6 +75,30 @@ describe('the operations of several accounts', () => {
     );
     const at = (await joined.readAudit(9, {})).map((entry) => `${entry.at} ${entry.by}`);
     expect(at).toEqual(['90000 ann', '50009 ann', '50003 bob']);
+  });
+
+  it('show the account of a held build, and once a build that all hold', async () => {
+    const by = { by: 'daemon', reason: 'it tripped a canary', at: 1 };
+    const none = { collectors: [], groups: [], strata: [] };
+    const [bad, own] = ['19.536-4', '19.525-63'].map((build) => ({ build, ...by }));
+    if (bad === undefined || own === undefined) throw new Error('there are two');
+    const { joined } = twoAccounts(
+      {
+        held: {
+          ...none,
+          builds: [
+            { ...bad, accountName: 'eu' },
+            { ...own, accountName: 'eu' },
+          ],
+        },
+      },
+      { held: { ...none, builds: [{ ...bad, accountName: 'us' }] } },
+    );
+    const held = await joined.listHolds();
+    expect(held.builds).toEqual([bad, { ...own, accountName: 'eu' }]);
+    expect(held.builds.map(heldBuildName)).toEqual(['build 19.536-4', 'build 19.525-63 in account eu']);
+    const ofUs = holdsOfAccount(held, 'us').builds.map(({ build }) => build);
+    expect([ofUs, holdsOfAccount(held, 'eu').builds.length]).toEqual([['19.536-4'], 2]);
   });
 
   it('hold in all accounts, and return the best answer', async () => {

@@ -13,6 +13,7 @@ import {
   startedAt,
 } from '../../../support/builders.ts';
 import { anEndedOne, aRetryingOne } from '../../../support/upgrade-cases.ts';
+import { aHeldStratum } from '../../../support/view-cases.ts';
 
 const ids = Array.from({ length: 60 }, (_, index) => index + 1);
 const table = {
@@ -65,6 +66,27 @@ describe('the shared attribute of failures', () => {
     expect(await readsAfter(20, 2_300)).toBe(4);
     expect(await readsAfter(21, 2_300)).toBe(5);
     expect(store.reads.tables).toBe(1);
+  });
+
+  it('counts no member of a held group, and shows that (P16)', async () => {
+    const isDatabase = (id: number) => id % 3 !== 0 && id % 4 === 0;
+    const categories = {
+      key: 'category',
+      values: ['web', 'db'],
+      cells: ids.map((id) => (isDatabase(id) ? 1 : 0)),
+    };
+    const failed = new Set(ids.filter((id) => id % 3 === 0 || isDatabase(id)));
+    const store = {
+      loadAttributes: async () => ({ ids, columns: [...table.columns, categories] }),
+      listOutcomes: async () => ({ failed, succeeded: new Set(ids.filter((id) => !failed.has(id))) }),
+    };
+    const held = [{ ...aHeldStratum(0), label: 'fields.rack=r7', attributes: r7 }];
+    const strata = { ...aRollout().strata, held };
+    const found = await makeSharedAttributes().of(store, seen(failed.size, 30, { strata }));
+    expect(found).toMatchObject({ failed: 10, elsewhere: { failed: 0, tried: 30 }, apartFromHeld: true });
+    expect(found && sharedAttributeText(found)).toBe(
+      'all 10 failures outside of held groups have category=db (10 of 10 there, 0 of 30 elsewhere)',
+    );
   });
 
   it('of one cause is found while its failed attempts are retried', async () => {
