@@ -32,14 +32,26 @@ export function useDeeds(): ReadonlyMap<string, Deed> {
   return deeds;
 }
 
+// The daemon carries these out, and a person may have ordered them.
+const carriedOut: ReadonlySet<string> = new Set(['rollout.planned', 'rollout.rolledBack']);
+
 /** `approved wave early by alice, CHG-1042, 21:15 UTC`. The headline has the daemon's own reason already. */
 export function DeedNote({ deed }: { readonly deed: Deed | undefined }) {
   if (deed === undefined) return null;
   const { at, by, event, reason, wave = '' } = deed;
+  const isPerson = by !== 'daemon';
+  const isNamed = isPerson || !carriedOut.has(event);
   return (
     <span class="quiet small deed">
-      {stateText(event.split('.').at(-1) ?? '')} {wave} by <bdi>{by}</bdi>,{' '}
-      {reason === '' || by === 'daemon' ? null : (
+      {[stateText(event.split('.').at(-1) ?? ''), wave].filter((words) => words !== '').join(' ')}
+      {isNamed ? (
+        <>
+          {' '}
+          by <bdi>{by}</bdi>
+        </>
+      ) : null}
+      ,{' '}
+      {reason === '' || !isPerson ? null : (
         <>
           <bdi>{reason}</bdi>,{' '}
         </>
