@@ -122,16 +122,19 @@ async function explainFound(parts: ExplainParts, found: Found): Promise<ExplainR
     records.flatMap((record) => pastUpgrade(record, explanation.rollout)),
   );
   history.sort((one, other) => (other.at ?? 0) - (one.at ?? 0));
-  const attributes = await readAttributes(
+  const planned = await readAttributes(
     parts,
     found,
     byPolicy.flatMap(({ records }) => records),
   );
+  const now = asked.kind === 'found' ? asked.collector.build : found.build;
+  // The build that it had when it was planned would contradict the one that it runs.
+  const attributes = planned.filter(({ key, value }) => key !== 'collectorVersion' || value === now);
   return {
     kind: 'explained',
     collectorId: id,
     collectorName: name,
-    build: asked.kind === 'found' ? asked.collector.build : found.build,
+    build: now,
     seen: asked.kind === 'found' ? seenOf(asked.collector) : null,
     attributes,
     explanations,

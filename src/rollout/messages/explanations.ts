@@ -95,9 +95,14 @@ export function awaitsRollbackText(progress: string, { identity: { fromBuild } }
   return `${progress}; goes back to ${fromBuild} once running upgrades have ended`;
 }
 
-/** What a rollback does with a collector: `the rollback of web-20261121-1 takes it back to 19.441-2: …`. */
-export function takenBackText(original: string, { identity: { toBuild } }: Upgrade, reason: string): string {
-  return `the rollback of ${original} takes it back to ${toBuild}: ${reason}`;
+/** What a rollback does, or did, with a collector: `the rollback of web-20261121-1 takes it back to 19.441-2: …`. */
+export function takenBackText(
+  original: string,
+  { identity: { toBuild }, progress: { state } }: Upgrade,
+  reason: string,
+): string {
+  const does = state === 'succeeded' ? 'took' : 'takes';
+  return `the rollback of ${original} ${does} it back to ${toBuild}: ${reason}`;
 }
 
 /** What the service shows of a collector: `host web-1 · alive · last heartbeat 21:05 (40s ago)`. */

@@ -42,7 +42,7 @@ export function explainUpgrade(
   const view = group === undefined ? rolloutView : withGroup(rolloutView, upgrade, group);
   const explanation = explainProgress(view, upgrade, now);
   const { original } = view.rollout.rollback;
-  if (original !== null && !isEnd(upgrade.progress.state))
+  if (original !== null && (!isEnd(upgrade.progress.state) || upgrade.progress.state === 'succeeded'))
     return { ...explanation, reason: takenBackText(original, upgrade, explanation.reason) };
   if (group === undefined || !isFailed(upgrade.progress.state)) return explanation;
   return { ...explanation, reason: failedInGroupText(explanation.reason, group) };

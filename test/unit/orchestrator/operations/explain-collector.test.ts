@@ -123,9 +123,8 @@ describe('a collector of a rollout that is rolling back', () => {
           explanations: [
             {
               ...{ kind: 'planned', rollout: second, state: upgrade.progress.state, target: old },
-              // Its end is that of any upgrade.
               reason: expect.stringMatching(
-                runs === build ? `^the rollback of ${first} takes it back to ${old}: .` : '^succeeded',
+                `^the rollback of ${first} ${runs === build ? 'takes' : 'took'} it back to ${old}: .`,
               ),
             },
           ],
