@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { callUpwave } from '../../../support/night/upwave-call.ts';
-import { aDesk } from '../../../support/night/upwave-desk.ts';
-import { runUpwave, startUpwave } from '../../../support/night/upwave-process.ts';
-import { testSecrets } from '../../../support/test-secrets.ts';
-import { until } from '../../../support/until.ts';
+import { callUpwave } from '../../support/night/upwave-call.ts';
+import { aDesk } from '../../support/night/upwave-desk.ts';
+import { runUpwave, startUpwave } from '../../support/night/upwave-process.ts';
+import { testSecrets } from '../../support/test-secrets.ts';
+import { until } from '../../support/until.ts';
 
 const service = { baseUrl: 'https://api.example.com/api', ...testSecrets.commandLine };
 const rollouts = [{ name: 'all' }];

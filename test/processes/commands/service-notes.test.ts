@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
-import { startReferenceService } from '../../../../src/reference-service/server/start-reference-service.ts';
-import { startConnectProxy } from '../../../support/network/connect-proxy.ts';
-import { type Script, sendJson, startScriptedServer } from '../../../support/network/scripted-server.ts';
-import { aDesk, type RunningTest } from '../../../support/night/upwave-desk.ts';
-import { testSecrets } from '../../../support/test-secrets.ts';
+import { parseScenario } from '../../../src/reference-service/scenario/scenario.ts';
+import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
+import { startConnectProxy } from '../../support/network/connect-proxy.ts';
+import { type Script, sendJson, startScriptedServer } from '../../support/network/scripted-server.ts';
+import { aDesk, type RunningTest } from '../../support/night/upwave-desk.ts';
+import { testSecrets } from '../../support/test-secrets.ts';
 
 /** `upwave` against a service that answers by this script. */
 async function aScript(test: RunningTest, script: Script, allowedHosts: readonly string[] = []) {

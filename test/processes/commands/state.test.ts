@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
-import { startEmbeddedRedis } from '../../../../src/redis/embedded/start-embedded-redis.ts';
-import type { RolloutEvent } from '../../../../src/rollout/model/events.ts';
-import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, someGroups } from '../../../support/builders.ts';
-import { endOf, nightCredentials, nightPolicy, scan } from '../../../support/night/daemon-night.ts';
-import { useNights } from '../../../support/night/nights.ts';
-import { aDesk } from '../../../support/night/upwave-desk.ts';
-import { emptyRedis } from '../../../support/redis/empty-redis.ts';
-import { aRedisStore } from '../../../support/redis/redis-adapters.ts';
-import { makeRedisProcess, redisServerCommand } from '../../../support/redis/redis-process.ts';
+import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
+import { startEmbeddedRedis } from '../../../src/redis/embedded/start-embedded-redis.ts';
+import type { RolloutEvent } from '../../../src/rollout/model/events.ts';
+import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
+import { anUpgrade, aRollout, someGroups } from '../../support/builders.ts';
+import { endOf, nightCredentials, nightPolicy, scan } from '../../support/night/daemon-night.ts';
+import { useNights } from '../../support/night/nights.ts';
+import { aDesk } from '../../support/night/upwave-desk.ts';
+import { emptyRedis } from '../../support/redis/empty-redis.ts';
+import { aRedisStore } from '../../support/redis/redis-adapters.ts';
+import { makeRedisProcess, redisServerCommand } from '../../support/redis/redis-process.ts';
 
 const { redis, aNightDesk } = useNights();
 const service = { baseUrl: 'https://api.example.com/api', accessId: 'anId', accessKey: 'aKey' };

@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { ScenarioInput } from '../../../../src/reference-service/scenario/scenario.ts';
-import { ending } from '../../../support/ending.ts';
-import { type Script, sendJson, startScriptedServer } from '../../../support/network/scripted-server.ts';
-import type { CallResult } from '../../../support/night/upwave-call.ts';
-import { aDesk } from '../../../support/night/upwave-desk.ts';
-import { aReferenceService, type ReferenceSetup } from '../../../support/reference-client.ts';
+import type { ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
+import { ending } from '../../support/ending.ts';
+import { type Script, sendJson, startScriptedServer } from '../../support/network/scripted-server.ts';
+import type { CallResult } from '../../support/night/upwave-call.ts';
+import { aDesk } from '../../support/night/upwave-desk.ts';
+import { aReferenceService, type ReferenceSetup } from '../../support/reference-client.ts';
 
 // JSON shows it in another form.
 const quotedKey = 'the"access"key-4711';

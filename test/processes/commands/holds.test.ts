@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
-import { startReferenceService } from '../../../../src/reference-service/server/start-reference-service.ts';
-import { aBuildRecord, startedAt } from '../../../support/builders.ts';
-import { makeFakeOperations } from '../../../support/fake-operations.ts';
-import { nightCredentials } from '../../../support/night/daemon-night.ts';
-import { aDesk, type RunningTest } from '../../../support/night/upwave-desk.ts';
-import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
+import { parseScenario } from '../../../src/reference-service/scenario/scenario.ts';
+import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
+import { aBuildRecord, startedAt } from '../../support/builders.ts';
+import { makeFakeOperations } from '../../support/fake-operations.ts';
+import { nightCredentials } from '../../support/night/daemon-night.ts';
+import { aDesk, type RunningTest } from '../../support/night/upwave-desk.ts';
+import { startFakeAdminApi } from '../../support/start-fake-admin-api.ts';
 
 const by = { by: 'ann', reason: 'the disks are full', at: startedAt };
 const attributes = [{ key: 'osName', value: 'Windows*' }];
