@@ -5,6 +5,7 @@ import { sleepForReal } from '../../base/waiting.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { commandName } from '../../rollout/status/command-for.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
+import { showMinute } from '../shell/show-instant.ts';
 import { pressKeys } from './press-key.ts';
 import { readKeys } from './read-keys.ts';
 import { isSplit, screenLines } from './screen-lines.ts';
@@ -158,6 +159,12 @@ function takeTerminal(draw: () => ReturnType<typeof createElement>): {
   };
 }
 
+/** With its instant, because the line stays until the next key. */
+function doneText(what: string): string {
+  const now = Date.now();
+  return `done: ${what}, at ${showMinute(now, now)}`;
+}
+
 async function fulfilWish(
   wish: Exclude<Wish, { kind: 'list' }>,
   actions: ScreenActions,
@@ -167,13 +174,13 @@ async function fulfilWish(
       return { story: { lines: await actions.explain(wish.collectorId), from: 0 } };
     case 'verb':
       await actions.apply(wish);
-      return { message: `done: ${commandName(wish.asked.verb)} ${wish.status.id}` };
+      return { message: doneText(`${commandName(wish.asked.verb)} ${wish.status.id}`) };
     case 'hold':
       await actions.hold(wish);
-      return { message: `done: hold ${wish.group}` };
+      return { message: doneText(`hold ${wish.group}`) };
     case 'release':
       await actions.release(wish);
-      return { message: `done: release ${wish.released.subjects.join(', ')}` };
+      return { message: doneText(`release ${wish.released.subjects.join(', ')}`) };
     case 'quit':
       interrupt();
       return {};

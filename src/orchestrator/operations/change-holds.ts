@@ -57,12 +57,13 @@ export async function releaseSubjects(parts: HoldsParts, request: HoldRequest): 
   return note === undefined ? result : { ...result, note };
 }
 
-export async function listHolds({
-  store,
-  register,
-  claims,
-}: Pick<HoldsParts, 'store' | 'register' | 'claims'>): Promise<HeldThings> {
-  const { builds, collectors, groups } = await register.holds();
+/** @param ofAccount the name of the account, where the config has several */
+export async function listHolds(
+  { store, register, claims }: Pick<HoldsParts, 'store' | 'register' | 'claims'>,
+  ofAccount: { readonly accountName?: string } = {},
+): Promise<HeldThings> {
+  const { builds: held, collectors, groups } = await register.holds();
+  const builds = held.map((hold) => ({ ...hold, ...ofAccount }));
   const strata: Array<HeldThings['strata'][number]> = [];
   const rollouts = await store.currentRollouts(await claims.names());
   for (const rollout of rollouts) {

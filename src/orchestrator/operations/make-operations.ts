@@ -90,10 +90,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     },
     hold: (request) => holdSubjects(parts, request),
     release: (request) => releaseSubjects(parts, request),
-    listHolds: async () => {
-      const held = await listHolds(parts);
-      return { ...held, builds: held.builds.map((hold) => ({ ...hold, ...ofAccount })) };
-    },
+    listHolds: () => listHolds(parts, ofAccount),
     readAudit: async (limit, filter) => {
       if (filter === undefined) return parts.register.readAudit(limit);
       const all = await parts.register.readAudit(auditKeptMax);

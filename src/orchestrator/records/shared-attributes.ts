@@ -6,6 +6,7 @@ import {
   type AttributeTable,
   attributesIn,
   membersWith,
+  type Outcomes,
 } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { isFailed } from '../../rollout/model/upgrade.ts';
@@ -51,22 +52,7 @@ export function makeSharedAttributes() {
   const compute = async (store: AttributeStore, { rollout }: RolloutView) => {
     const table = await tableOf(store, rollout);
     if (table === undefined) return undefined;
-    const outcomes = await store.listOutcomes(rollout.id);
-    const held = new Set(
-      rollout.strata.held.flatMap(({ attributes }) =>
-        attributes === undefined ? [] : membersWith(table, attributes),
-      ),
-    );
-    const without = (ids: ReadonlySet<number>) => new Set([...ids].filter((id) => !held.has(id)));
-    const { failed, succeeded } = outcomes;
-    const others =
-      held.size === 0
-        ? undefined
-        : findSharedAttribute(table, { failed: without(failed), succeeded: without(succeeded) });
-    // A held group no longer explains new failures. Without another explanation, the held group is still the best one.
-    return others === undefined
-      ? findSharedAttribute(table, outcomes)
-      : { ...others, apartFromHeld: true as const };
+    return findApartFromHeld(table, await store.listOutcomes(rollout.id), rollout);
   };
 
   return {
@@ -134,6 +120,24 @@ export function makeSharedAttributes() {
       return kept(id, { mark, ended }, () => compute(store, view));
     },
   };
+}
+
+/**
+ * A held group no longer explains new failures, so its members are not counted. Without another explanation, the held group is
+ * still the best one.
+ */
+function findApartFromHeld(
+  table: AttributeTable,
+  outcomes: Outcomes,
+  { strata }: Pick<RolloutView['rollout'], 'strata'>,
+): SharedAttribute | undefined {
+  const groups = strata.held.flatMap(({ attributes }) => (attributes === undefined ? [] : [attributes]));
+  const held = new Set(groups.flatMap((attributes) => membersWith(table, attributes)));
+  if (held.size === 0) return findSharedAttribute(table, outcomes);
+  const without = (ids: ReadonlySet<number>) => new Set([...ids].filter((id) => !held.has(id)));
+  const others = { failed: without(outcomes.failed), succeeded: without(outcomes.succeeded) };
+  const found = findSharedAttribute(table, others);
+  return found === undefined ? findSharedAttribute(table, outcomes) : { ...found, apartFromHeld: true };
 }
 
 /** What the failures of the first cause that has something in common share. */
