@@ -122,7 +122,7 @@ function groupLines(
   // The line of the rollout shows the total of each later group.
   const others = [
     ...(rest > 0 ? [`${rest} for other reasons`] : []),
-    ...(unread > 0 ? [`${unread} not read`] : []),
+    ...(unread > 0 ? [`${unread} not read yet`] : []),
   ];
   if (!isCut && others.length > 0 && (isFirst || named.length === 0)) texts.push([others.join(', ')]);
   return texts.flatMap((choices, index) => {

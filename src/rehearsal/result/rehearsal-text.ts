@@ -115,9 +115,14 @@ function harmedText(result: ShownRehearsal): string {
   if (replay !== undefined)
     return broken.worst === 0
       ? 'none, because none failed for good'
-      : `${rangeText(harmed)} of ${broken.median} that fail for good`;
+      : `${rangeText(harmed)} of ${ofText(broken)} that fail for good`;
   if (broken.worst === 0) return `none, because ${unbrokenText(result)}`;
-  return `${rangeText(harmed)} of ${broken.median} that the build breaks`;
+  return `${rangeText(harmed)} of ${ofText(broken)} that the build breaks`;
+}
+
+/** A share breaks more collectors in some seeds than in others. */
+function ofText({ median, worst }: Range): string {
+  return median === worst ? String(worst) : `up to ${worst}`;
 }
 
 /** Why the build broke no planned collector. */

@@ -135,6 +135,11 @@ describe('the words of a rehearsal', () => {
       harmed: 'median 2, p95 2, worst 2 of 10 that the build breaks',
       'rolled back': 'median 7, p95 7, worst 7',
     });
+    // A share breaks more in some seeds.
+    const broken = { best: 8, p5: 8, median: 10, p95: 12, worst: 14 };
+    expect(rows(aShown({ rehearsal: { ...rehearsal, broken } }))['harmed']).toMatch(
+      / of up to 14 that the build breaks$/,
+    );
   });
 
   it('show why a build that breaks collectors harms none', () => {

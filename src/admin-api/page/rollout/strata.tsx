@@ -54,6 +54,7 @@ function Tiles({ rollout, strata }: { readonly rollout: Rollout; readonly strata
           </a>
           <span>
             <b>{showCount(each.succeeded)}</b> of {showCount(each.size)}
+            {rollout.state === 'rolledBack' ? ' stay' : ''}
             {each.failed > 0 ? (
               <>
                 , <b>{showCount(each.failed)} failed</b>

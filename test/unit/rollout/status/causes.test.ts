@@ -179,7 +179,7 @@ describe('the lines of the causes', () => {
       '        amd64) svr-1 and 17 more',
       '        at least 1 a (AIX / amd64)   svr-19',
       '        at least 1 b (AIX / amd64)   svr-20',
-      '        7 for other reasons, 7 not read',
+      '        7 for other reasons, 7 not read yet',
       '        list them: upwave upgrades night-1 --state failed',
       '        for one cause: add --cause "service did not start"',
     ]);
