@@ -107,6 +107,16 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await needOf('taken')).toBe('Its rollback waits. taken-20260302-2 has stopped and needs you.');
   });
 
+  it('shows at its head that collectors of held strata wait, where no rollout is stopped', async () => {
+    const id = 'aside-20260302-1';
+    const strata = strataHolding(aHeldStratum({ waiting: 5 }));
+    const { url } = await servePage([aRolloutStatus({ id, policy: 'aside', strata })]);
+    const page = await open(url);
+    expect(await page.locator('.lead').first().textContent()).toMatch(
+      /^No rollout is stopped\. 5 collectors of held strata wait for a release\./,
+    );
+  });
+
   it('says once that a held build stops several rollouts, with the cause at each, and finds one of many policies', async () => {
     const buildHold = { build: '19.536-4', by: 'daemon', reason: 'edge-20261122-1: 4 failures', at: 0 };
     const stopped = { state: 'held', headline: { kind: 'held', needsPerson: true }, buildHold } as const;

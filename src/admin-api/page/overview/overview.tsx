@@ -16,6 +16,16 @@ const words = signal('');
 // Fewer policies are found by eye.
 const searchedFrom = 6;
 
+/** That no rollout is stopped. Held strata need a person as well, although the rest continues. */
+function calmText(rows: readonly PolicyOverview[]): string {
+  const where = chosenAccount.value === '' ? '' : ` in account ${chosenAccount.value}`;
+  const held = rows.flatMap(({ rollout }) => (rollout?.endedAt === null ? rollout.strata.held : []));
+  const waiting = held.reduce((sum, each) => sum + each.waiting, 0);
+  if (waiting === 0) return `Nothing needs you${where}.`;
+  const collectors = counted(waiting, 'collector of held strata waits', 'collectors of held strata wait');
+  return `No rollout is stopped${where}. ${collectors} for a release.`;
+}
+
 /** One row for each policy, those that need a person first. */
 export function Overview() {
   const deeds = useDeeds();
@@ -31,7 +41,7 @@ export function Overview() {
     <>
       <h2 class="lead">
         {needing === 0
-          ? `Nothing needs you${chosenAccount.value === '' ? '' : ` in account ${chosenAccount.value}`}.${failuresText(rows)}`
+          ? `${calmText(rows)}${failuresText(rows)}`
           : `${counted(needing, 'rollout needs', 'rollouts need')} you.`}
       </h2>
       {elsewhere === 0 ? null : (
