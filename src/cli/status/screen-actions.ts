@@ -90,8 +90,10 @@ const inFlightStates = upgradeStates.filter(
     state !== 'pending' && state !== 'retrying' && !(endStates as readonly UpgradeState[]).includes(state),
 );
 
-/** Collectors that match these words; without words, those that failed, else those in flight. */
+/** Collectors that match these words; without words, those that failed, else those to retry, else those in flight. */
 function searchFor(status: RolloutStatus, words: string) {
   if (words !== '') return { match: words };
-  return { state: failedOf(status) > 0 ? [...failedStates] : inFlightStates };
+  if (failedOf(status) > 0) return { state: [...failedStates] };
+  const states: UpgradeState[] = status.counts.retrying > 0 ? ['retrying'] : inFlightStates;
+  return { state: states };
 }

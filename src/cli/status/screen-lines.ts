@@ -171,7 +171,7 @@ function wrapLine(text: string, columns: number): readonly string[] {
 
 function collectorLines(state: ScreenState, rows: number, { paint }: Paint): readonly string[] {
   const { collectors = [], cursor, words } = state;
-  const title = words === '' ? 'failed, else in flight' : `with "${toPrintable(words)}"`;
+  const title = words === '' ? 'failed, else to retry or in flight' : `with "${toPrintable(words)}"`;
   const count = collectors.length < listedMax ? collectors.length : `the first ${listedMax}`;
   const position = `: ${Math.min(cursor + 1, collectors.length)} of ${count}`;
   const found =

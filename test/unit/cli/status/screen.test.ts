@@ -452,7 +452,7 @@ describe('the live screen', () => {
   it('says of a long list of collectors that it has only the first', () => {
     const most = Array.from({ length: 100 }, (_, at) => collector(`web-${at}`, at));
     const lines = linesIn({ ...press(night, 'enter').state, collectors: most }, 80, 24);
-    expect(lines).toContain('collectors failed, else in flight: 1 of the first 100');
+    expect(lines).toContain('collectors failed, else to retry or in flight: 1 of the first 100');
   });
 
   it('shows in 80 × 24 each of three waves of a hold, before collectors, other causes and left-behind ones', () => {
@@ -558,9 +558,9 @@ describe('the live screen', () => {
     const opened = { ...press(night, 'enter').state, collectors: failed };
     const lines = linesIn(opened, 120, 40);
     expect(lines[0]).toMatch(/^> production/);
-    expect(lines).toContain('collectors failed, else in flight: 1 of 50');
+    expect(lines).toContain('collectors failed, else to retry or in flight: 1 of 50');
     const unread = linesIn({ ...opened, collectors: undefined }, 120, 40);
-    expect(unread).toContain('collectors failed, else in flight: reading …');
+    expect(unread).toContain('collectors failed, else to retry or in flight: reading …');
     expect(lines.some((line) => line.startsWith('> web-0 '))).toBe(true);
     expect(linesIn(opened, 120, 29)[0]).toMatch(/^production-1 /);
   });
