@@ -132,7 +132,10 @@ function titleAndCause({
           title: 'more strata held',
           cause: `${label}: ${reason}. No message follows for further held strata of this rollout.`,
         };
-      const words = `${counted(waiting, 'collector waits', 'collectors wait')} until it is released.`;
+      const words =
+        waiting === 0
+          ? 'None of its collectors waits, so it needs nothing now.'
+          : `${counted(waiting, 'collector waits', 'collectors wait')} until it is released.`;
       return { title: `${heldName(label)} held`, cause: `${reason}. ${words}` };
     }
     case 'finished':

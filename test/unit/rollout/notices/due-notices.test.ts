@@ -267,6 +267,18 @@ it('the end of a rollback says how many stay on the build, and why', () => {
   );
 });
 
+it('the message of a held stratum asks for nothing where none of its collectors waits', () => {
+  const causeWith = (waiting: number) => {
+    const strata = strataHolding(aHeldStratum({ by: 'daemon', waiting }));
+    const given = { now: startedAt, since: startedAt, gracePeriodMs };
+    const { notices } = dueOfRollout(undefined, aRolloutStatus({ strata }), given);
+    const notice = notices.find(({ details }) => details.event === 'stratumHeld');
+    return notice && noticeText(notice).cause;
+  };
+  expect(causeWith(2)).toMatch(/\. 2 collectors wait until it is released\.$/);
+  expect(causeWith(0)).toMatch(/\. None of its collectors waits, so it needs nothing now\.$/);
+});
+
 describe('the notifications of the scans of a policy', () => {
   const read = (...readings: ReadonlyArray<Pick<ScanReading, 'failure' | 'overdueAt'>>) => {
     let announced: Parameters<typeof dueOfPolicy>[0];
