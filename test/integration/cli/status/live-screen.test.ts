@@ -35,7 +35,9 @@ describe.skipIf(!hasTerminal)('the live screen at a terminal (skipped where scri
     const printed = screen.out().length;
     screen.type('\u001b');
     // Without words none is listed, because the status has no failure.
-    await until('no search', () => screen.out().slice(printed).includes('failed, else to retry or in flight: none'));
+    await until('no search', () =>
+      screen.out().slice(printed).includes('failed, else to retry or in flight: none'),
+    );
     screen.type('q');
     expect((await screen.ended).code).toBe(0);
   });
