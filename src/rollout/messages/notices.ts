@@ -132,11 +132,7 @@ function titleAndCause({
           title: 'more strata held',
           cause: `${label}: ${reason}. No message follows for further held strata of this rollout.`,
         };
-      const words =
-        waiting === 0
-          ? 'None of its collectors waits, so it needs nothing now.'
-          : `${counted(waiting, 'collector waits', 'collectors wait')} until it is released.`;
-      return { title: `${heldName(label)} held`, cause: `${reason}. ${words}` };
+      return { title: `${heldName(label)} held`, cause: `${reason}. ${waitingText(waiting)}` };
     }
     case 'finished':
       return {
@@ -160,6 +156,11 @@ function titleAndCause({
     default:
       return details satisfies never;
   }
+}
+
+function waitingText(waiting: number): string {
+  if (waiting === 0) return 'None of its collectors waits, so it needs nothing now.';
+  return `${counted(waiting, 'collector waits', 'collectors wait')} until it is released.`;
 }
 
 function finishedText({
