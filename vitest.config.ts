@@ -11,6 +11,18 @@ const setupFiles = ['test/support/setup/seed-setup.ts', secretWatch];
 // A bound for what hangs, where a second is nothing on a machine that has other work to do.
 const poll = { timeout: 60_000 };
 
+const withRedis = {
+  setupFiles,
+  isolate: false,
+  // Nights in one process share its turns: more of them at once keep each other from sending anything in time.
+  maxConcurrency: 3,
+  globalSetup: ['test/support/setup/redis-global-setup.ts', 'test/support/setup/dist-global-setup.ts'],
+  // A bound for what hangs: whole rollouts, and processes, on a machine that has other work to do.
+  testTimeout: 180_000,
+  hookTimeout: 60_000,
+  expect: { poll },
+};
+
 export default defineConfig({
   test: {
     projects: [
@@ -53,18 +65,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          setupFiles,
-          isolate: false,
-          // Nights in one process share its turns: more of them at once keep each other from sending anything in time.
-          maxConcurrency: 3,
-          globalSetup: [
-            'test/support/setup/redis-global-setup.ts',
-            'test/support/setup/dist-global-setup.ts',
-          ],
-          // A bound for what hangs: whole rollouts, and processes, on a machine that has other work to do.
-          testTimeout: 180_000,
-          hookTimeout: 60_000,
-          expect: { poll },
+          ...withRedis,
         },
       },
       {
@@ -72,16 +73,7 @@ export default defineConfig({
         test: {
           name: 'processes',
           include: ['test/processes/**/*.test.ts'],
-          setupFiles,
-          isolate: false,
-          maxConcurrency: 3,
-          globalSetup: [
-            'test/support/setup/redis-global-setup.ts',
-            'test/support/setup/dist-global-setup.ts',
-          ],
-          testTimeout: 180_000,
-          hookTimeout: 60_000,
-          expect: { poll },
+          ...withRedis,
         },
       },
       {

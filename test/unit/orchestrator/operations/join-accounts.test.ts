@@ -68,7 +68,7 @@ describe('the operations of several accounts', () => {
 
   it('show what one request did in several accounts as one entry of the audit', async () => {
     const released = (at: number, who = 'ann') =>
-      ({ at, event: 'build.released', subject: '19.536-4', by: who, reason: 'mended' }) as const;
+      ({ at, event: 'build.released', subject: '19.536-4', by: who, reason: 'fixed' }) as const;
     const { joined } = twoAccounts(
       { audit: [released(90_000), released(50_003, 'bob'), released(50_000)] },
       { audit: [released(50_009)] },
