@@ -24,9 +24,12 @@ export function makeShowCourse(
     { readonly at: EpochMs; readonly stopped: string; readonly course: Promise<RolloutCourse> }
   >();
   const read = async (view: RolloutView, now: EpochMs): Promise<RolloutCourse> => {
-    const events = await parts.store.readEvents(view.rollout.id, { limit: eventsReadMax });
+    const { id, rollback } = view.rollout;
+    const readEvents = (of: string) => parts.store.readEvents(of, { limit: eventsReadMax });
+    const events = await readEvents(id);
+    const ofRollback = rollback.startedAs === null ? [] : await readEvents(rollback.startedAs);
     const audit = await parts.register.readAudit(auditKeptMax);
-    return describeCourse(view, { events, audit, isWhole: events.length < eventsKeptMax }, now);
+    return describeCourse(view, { events, ofRollback, audit, isWhole: events.length < eventsKeptMax }, now);
   };
   return async (rolloutId) => {
     const now = parts.clock.now();

@@ -18,13 +18,15 @@ const pointsMax = 120;
 const strataShownMax = 200;
 
 /**
- * @param read the events and the audit, newest first; `isWhole` if these are all events of the rollout
+ * @param read the events and the audit, newest first; `isWhole` if these are all events of the rollout; `ofRollback`: the
+ *   events of the rollback that undoes it
  */
 export function describeCourse(
   view: RolloutView,
   read: {
     readonly events: readonly RolloutEvent[];
     readonly isWhole: boolean;
+    readonly ofRollback?: readonly RolloutEvent[];
     readonly audit?: readonly AuditEntry[];
   },
   now: EpochMs,
@@ -115,7 +117,15 @@ function changesOf(events: readonly RolloutEvent[], isWhole: boolean): readonly 
 /** A success moves a collector from its build to the target, and a rollback moves it back. Null if events are missing. */
 function buildsOf(
   { rollout, waves }: RolloutView,
-  { events, isWhole }: { readonly events: readonly RolloutEvent[]; readonly isWhole: boolean },
+  {
+    events,
+    ofRollback = [],
+    isWhole,
+  }: {
+    readonly events: readonly RolloutEvent[];
+    readonly ofRollback?: readonly RolloutEvent[];
+    readonly isWhole: boolean;
+  },
   until: EpochMs,
 ): BuildCourse | null {
   const { plan, createdAt } = rollout;
@@ -125,9 +135,15 @@ function buildsOf(
   const others = Math.max(0, planned - sumOf(fromCounts, (count) => count));
   const builds = [targetBuild, ...fromBuilds, ...(others > 0 ? ['other builds'] : [])];
   const counts = [0, ...fromCounts, ...(others > 0 ? [others] : [])];
-  const changes = events
-    .filter(({ event }) => event === 'upgrade.succeeded' || event === 'upgrade.rolledBack')
-    .reverse();
+  const isSuccess = ({ event }: RolloutEvent) => event === 'upgrade.succeeded';
+  const changes = [
+    ...events
+      .toReversed()
+      .filter((each) => isSuccess(each) || each.event === 'upgrade.rolledBack')
+      .map((each) => ({ ...each, isBack: !isSuccess(each) })),
+    // The rollout notes all of them when its rollback ends.
+    ...ofRollback.filter(isSuccess).map((each) => ({ ...each, isBack: true })),
+  ].sort((one, other) => one.at - other.at);
   const move = (from: number, to: number) => {
     // The plan did not count the builds of late joiners.
     counts[from] = Math.max(0, (counts[from] ?? 0) - 1);
@@ -142,7 +158,7 @@ function buildsOf(
     for (let one = changes[next]; one !== undefined && one.at <= at; one = changes[next]) {
       next += 1;
       const former = upgradedFrom.get(one.collectorId);
-      if (one.event === 'upgrade.rolledBack') {
+      if (one.isBack) {
         if (former !== undefined) move(0, former);
         upgradedFrom.delete(one.collectorId);
       } else if (former === undefined) {

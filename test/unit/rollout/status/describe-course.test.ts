@@ -102,6 +102,19 @@ describe('the course of a rollout', () => {
     ]);
   });
 
+  it('shows each collector as back when the rollback returned it, not when all were', () => {
+    const of = aViewOf({ rollout: { plan }, waves: [{ counts: { succeeded: 2, pending: 5 } }] });
+    const read = newestFirst(succeeded(1, 1, '19.441-2'), succeeded(2, 1, '19.402-1'));
+    const ofRollback = newestFirst(succeeded(2, 4, '19.536-4'), succeeded(1, 6, '19.536-4'));
+    const { points } = describeCourse(of, { events: read, ofRollback, isWhole: true }, now).builds ?? {};
+    const at = (hours: number) => points?.findLast((point) => point.at <= startedAt + hours * hour)?.counts;
+    expect([3.5, 4.5, 6.5].map(at)).toEqual([
+      [2, 3, 2],
+      [1, 3, 3],
+      [0, 4, 3],
+    ]);
+  });
+
   it('lists the strata with the most failures first, over all waves, and marks held ones', () => {
     const filled = ['Linux', 'AIX'].map((label) => ({ label, sizes: [2, 3] }));
     // Its members were moved to a held group.
