@@ -18,6 +18,8 @@ import { parseJson } from '../shell/option-values.ts';
 export interface RehearsedFleet {
   readonly targetBuild: string;
   readonly snapshot: FleetSnapshot;
+  /** The builds that the service offers; absent: unknown. */
+  readonly builds?: readonly string[];
 }
 
 /** Limit for the file: 10,000 collectors with many fields take 20 MB. */
@@ -46,6 +48,7 @@ export async function readFleet(
     return {
       targetBuild: reading.plan.targetBuild,
       snapshot: { ...fleetAsOf(collectors, options.at), upgradableIds },
+      builds: reading.builds,
     };
   }
   if (named === undefined)

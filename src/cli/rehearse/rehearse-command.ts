@@ -134,6 +134,7 @@ async function readScene(
   const passPauseMs = passPauseFor(planned);
   const scene = {
     ...{ targetBuild, snapshot, beganAt, requestsPerSecond, passPauseMs },
+    ...(fleet.builds && { builds: fleet.builds }),
     whatIf: learned === undefined ? whatIf : withStrataDurations(whatIf, plan, learned),
   };
   if (replayed === undefined) {

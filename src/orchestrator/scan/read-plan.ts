@@ -23,6 +23,8 @@ export type PlanReading =
       readonly kind: 'planned';
       readonly plan: Plan;
       readonly fleet: FleetSnapshot;
+      /** The builds that the service offers. */
+      readonly builds: readonly string[];
       /** A rollout whose policy no config has, and that is upgrading collectors of this policy. */
       readonly stillRunning: StillRunning | undefined;
     }
@@ -59,7 +61,8 @@ export async function readPlan(
 ): Promise<Answer<PlanReading>> {
   const builds = await fleet.listBuilds(signal);
   if (!builds.ok) return builds;
-  const { seen, held } = await memory.recallBuilds(builds.value.map(({ version }) => version));
+  const offered = builds.value.map(({ version }) => version);
+  const { seen, held } = await memory.recallBuilds(offered);
   const target = chooseTarget(policy.target, builds.value, seen, held);
   if (target.kind === 'none') return { ok: true, value: { kind: 'noTarget', why: target.why } };
   const snapshot = await fleet.readFleet(target.build, signal);
@@ -70,7 +73,7 @@ export async function readPlan(
     makeTurnBudget(clock),
   );
   const stillRunning = findStillRunning(plan, options);
-  return { ok: true, value: { kind: 'planned', plan, fleet: snapshot.value, stillRunning } };
+  return { ok: true, value: { kind: 'planned', plan, fleet: snapshot.value, builds: offered, stillRunning } };
 }
 
 function findStillRunning({ leftOut }: Plan, { unfinished }: PlanRecall): StillRunning | undefined {

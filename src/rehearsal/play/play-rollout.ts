@@ -30,6 +30,8 @@ export interface Stage {
   readonly policy: Policy;
   readonly targetBuild: string;
   readonly snapshot: FleetSnapshot;
+  /** The builds that the service offers, so that a rollback can return to them. Default: those that collectors run. */
+  readonly builds?: readonly string[];
   readonly beganAt: EpochMs;
   readonly fateOf: FateOf;
   readonly budget: VirtualBudget;

@@ -15,7 +15,8 @@ import { approvedAt, drawFates, type GateWord, type WhatIf } from '../world/what
 import { type Played, playRollout, type Stage } from './play-rollout.ts';
 
 /** The common parts of all seeds of a rehearsal. */
-export interface Scene extends Pick<Stage, 'targetBuild' | 'snapshot' | 'beganAt' | 'passPauseMs'> {
+export interface Scene
+  extends Pick<Stage, 'targetBuild' | 'snapshot' | 'builds' | 'beganAt' | 'passPauseMs'> {
   readonly whatIf: WhatIf;
   readonly requestsPerSecond: number;
   /** The rollout that is played again. Its fleet is the snapshot. */
@@ -50,13 +51,14 @@ export type PlayedWave = Pick<Wave, 'name' | 'size' | 'openedAt' | 'passedAt'>;
 
 /** Simulates the policy once. The same seed gives the same result. */
 export async function playSeed(scene: Scene, policy: Policy, seed: number): Promise<SeedResult> {
-  const { whatIf, snapshot, beganAt, targetBuild, passPauseMs, past } = scene;
+  const { whatIf, snapshot, builds, beganAt, targetBuild, passPauseMs, past } = scene;
   const { broken, fateOf } = past ? drawPastFates(past, seed) : drawFates(whatIf, snapshot.collectors, seed);
   const budget = makeVirtualBudget(scene.requestsPerSecond, whatIf.disturbances);
   const played = await playRollout({
     ...{ seed, policy, snapshot, beganAt, targetBuild, passPauseMs, fateOf, budget },
     gates: { ask: async ({ gate }) => answerOf(gate, whatIf.gates[gate.name] ?? 'pass') },
     approvedAt: (from) => approvedAt(whatIf.approval, from),
+    ...(builds && { builds }),
     ...(past && { rolloutId: past.rolloutId }),
     sharedAttributes: makeSharedAttributes(),
   });

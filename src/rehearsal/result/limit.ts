@@ -30,6 +30,7 @@ const metrics = [
   'othersDone',
   'othersFailed',
   'rolledBack',
+  'leftBehind',
   'requests',
   'end',
   'took',

@@ -87,12 +87,17 @@ export function figureRows(result: ShownRehearsal): ReadonlyArray<readonly [stri
     ['harmed', harmedText(result)],
     ['others done', sharesText(rehearsal.othersDone)],
     ['others failed', rangeText(rehearsal.othersFailed)],
-    ...(rehearsal.rolledBack.worst === 0 ? [] : [['rolled back', rangeText(rehearsal.rolledBack)] as const]),
+    ...rollbackRows(rehearsal),
     ['took', rangeText(rehearsal.tookMs, formatDuration)],
     ['end', rangeText(rehearsal.tookMs, (ms) => clockText(rehearsal.beganAt + ms, result))],
     ['requests', rangeText(rehearsal.requests)],
     ...(result.replay === undefined ? [] : [['compared', comparedText(result.replay, rehearsal)] as const]),
   ];
+}
+
+function rollbackRows({ rolledBack, leftBehind }: Rehearsal): ReadonlyArray<readonly [string, string]> {
+  const rows = [['rolled back', rolledBack] as const, ['left behind', leftBehind] as const];
+  return rows.flatMap(([label, of]) => (of.worst === 0 ? [] : [[label, rangeText(of)] as const]));
 }
 
 function holdsRows({ holds }: ShownRehearsal): ReadonlyArray<readonly [string, string]> {

@@ -16,6 +16,8 @@ export interface Rehearsal {
   readonly othersFailed: Range;
   /** Upgraded collectors that a rollback rolled back. */
   readonly rolledBack: Range;
+  /** Upgraded collectors that a rollback did not roll back. */
+  readonly leftBehind: Range;
   /** Collectors that were upgraded, and were not rolled back. */
   readonly upgraded: Range;
   /** Until the rollout ended, or stopped until a person acts. */
@@ -72,6 +74,7 @@ export function summarizeSeeds(results: readonly SeedResult[], beganAt: EpochMs)
     othersDone: range(shares, 'higher'),
     othersFailed: rangeOf(({ othersFailed }) => othersFailed),
     rolledBack: rangeOf(({ rolledBack }) => rolledBack),
+    leftBehind: rangeOf(({ state, upgraded }) => (state === 'rolledBack' ? upgraded : 0)),
     upgraded: range(
       results.map((each) => each.upgraded),
       'higher',

@@ -47,6 +47,7 @@ const outage: ServiceFailure = {
  */
 export function makeVirtualService(parts: {
   readonly snapshot: FleetSnapshot;
+  readonly builds?: readonly string[];
   readonly targetBuild: string;
   readonly fateOf: FateOf;
   readonly clock: Clock;

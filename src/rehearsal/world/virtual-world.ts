@@ -17,6 +17,8 @@ const receivedForMs = 5_000;
  */
 export function makeVirtualWorld(parts: {
   readonly snapshot: FleetSnapshot;
+  /** Default: the builds that collectors run. */
+  readonly builds?: readonly string[];
   readonly targetBuild: string;
   readonly fateOf: FateOf;
   readonly clock: Clock;
@@ -24,8 +26,7 @@ export function makeVirtualWorld(parts: {
 }): World {
   const { snapshot, targetBuild, fateOf, clock, creates } = parts;
   const { collectors } = snapshot;
-  // Builds that collectors run are still on offer.
-  const builds = new Set([...collectors.map(({ build }) => build), targetBuild]);
+  const builds = new Set([...(parts.builds ?? collectors.map(({ build }) => build)), targetBuild]);
   const fateOfTask = ({ facts: { id }, toVersion }: AcceptedUpgrade): Fate => {
     if (toVersion !== targetBuild) return { ...fateOf(id, 1), ends: { kind: 'succeeded' } };
     const attempt = (creates.get(id) ?? 0) + 1;

@@ -56,7 +56,7 @@ export async function playInProcesses(
       http: { port: 0 },
       rollouts: [{ name: 'night', ...policyAt(speed, situation, { closesAt, size }) }],
     };
-    const { snapshot, targetBuild } = await readTheFleet(config);
+    const { snapshot, targetBuild, builds } = await readTheFleet(config);
     const ran = await run(config, service);
     // The same time before the first window closes, at real durations.
     const rehearsedClosesAt = Math.ceil(ran.createdAt / minute) * minute + (situation.windows?.firstMs ?? 0);
@@ -72,7 +72,7 @@ export async function playInProcesses(
       ...{ name: situation.name, state: ran.state, started: ran.started, requests: ran.requests },
       tookMs: (ran.stoppedAt - ran.createdAt) * speed,
       policy: policyOf(situation, { closesAt: rehearsedClosesAt, size }),
-      scene: sceneOf(situation, { ...of, beganAt, snapshot, targetBuild, outage }),
+      scene: sceneOf(situation, { ...of, beganAt, snapshot, targetBuild, builds, outage }),
     };
   } finally {
     await service.stop();

@@ -13,7 +13,7 @@ export async function playInVirtualTime(
     ...of,
     closesAt: startedAt + (windows?.firstMs ?? 0),
   });
-  const { state, stoppedAfterMs, requests, tasks, snapshot, targetBuild } = await playVirtually({
+  const { state, stoppedAfterMs, requests, tasks, snapshot, targetBuild, builds } = await playVirtually({
     ...{ scenario: scenarioFor(situation, of), slots: of.size.slots, policy, requestsPerSecond },
     ...(outage && { wire: { outage: { from: startedAt + outage.fromMs, to: startedAt + outage.toMs } } }),
   });
@@ -21,6 +21,6 @@ export async function playInVirtualTime(
   return {
     ...{ name: situation.name, state, tookMs: stoppedAfterMs, started, policy },
     requests: Object.values(requests).reduce((sum, count) => sum + count, 0),
-    scene: sceneOf(situation, { ...of, beganAt: startedAt, snapshot, targetBuild, outage }),
+    scene: sceneOf(situation, { ...of, beganAt: startedAt, snapshot, targetBuild, builds, outage }),
   };
 }

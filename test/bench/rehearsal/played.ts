@@ -93,16 +93,18 @@ export function sceneOf(
     readonly beganAt: EpochMs;
     readonly snapshot: FleetSnapshot;
     readonly targetBuild: string;
+    readonly builds: readonly string[] | undefined;
     readonly outage: Situation['outage'];
   },
 ): Scene {
-  const { beganAt, targetBuild, outage } = of;
+  const { beganAt, targetBuild, builds, outage } = of;
   const { collectors, upgradableIds } = of.snapshot;
   const disturbances = outage && [
     { from: beganAt + outage.fromMs, to: beganAt + outage.toMs, requestsPerSecond: 0 },
   ];
   return {
     ...{ targetBuild, beganAt, requestsPerSecond, passPauseMs: 1_000 },
+    ...(builds && { builds }),
     snapshot: { ...fleetAsOf(collectors, beganAt), upgradableIds },
     whatIf: {
       ...{ breaks: [], failures: { once: 0, always: 0 }, gates: {}, approval: { kind: 'atOnce' } },

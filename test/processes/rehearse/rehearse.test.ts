@@ -17,7 +17,7 @@ import { startFakeAdminApi } from '../../support/start-fake-admin-api.ts';
 const windows = { breaks: [{ match: { osName: 'Windows*' } }], failures: { once: '0%', always: '0%' } };
 
 /** A config whose service has a fleet of 300. */
-async function aFleetDesk(test: RunningTest): Promise<Desk> {
+async function aFleetDesk(test: RunningTest, policy: object = {}): Promise<Desk> {
   const service = await startReferenceService({
     credentials: [nightCredentials],
     speed: 1,
@@ -26,7 +26,7 @@ async function aFleetDesk(test: RunningTest): Promise<Desk> {
   test.onTestFinished(service.close);
   return aDesk(test, {
     service: { baseUrl: `${service.url}/api`, ...nightCredentials },
-    rollouts: [{ name: 'production', timeZone: 'UTC', isolate: 'off' }],
+    rollouts: [{ name: 'production', timeZone: 'UTC', isolate: 'off', ...policy }],
   });
 }
 
@@ -71,6 +71,14 @@ describe('upwave rehearse', () => {
       variants: [],
       failed: [],
     });
+  });
+
+  it('counts collectors that no rollback returns, because the service no longer offers their build', async (test) => {
+    const waves = [{ name: 'rest', maxFailures: '1%' }];
+    const desk = await aFleetDesk(test, { onBreach: 'rollback', waves });
+    const file = desk.write('what-if.yaml', windows);
+    const played = await desk.call('rehearse', '--what-if', file, '--seeds', '2', '--no-variants');
+    expect(played.out).toMatch(/^rolled back: +median [1-9].*\nleft behind: .*worst [1-9]/m);
   });
 
   it('takes a snapshot that `collectors list --json` wrote, and plays large ones in processes of their own', async (test) => {

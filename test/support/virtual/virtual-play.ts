@@ -54,6 +54,7 @@ export interface VirtualResult {
   /** Until the rollout ended or was held. */
   readonly stoppedAfterMs: number;
   readonly targetBuild: string;
+  readonly builds: readonly string[];
   readonly snapshot: FleetSnapshot;
   readonly tasks: readonly SimulatedTask[];
 }
@@ -100,7 +101,8 @@ export async function playVirtually(play: VirtualPlay): Promise<VirtualResult> {
   return summarize(log, play, { ...played.end, tookMs: clock.now() - startedAt });
 }
 
-interface RolloutEnd extends Pick<VirtualResult, 'state' | 'planned' | 'targetBuild' | 'snapshot'> {
+interface RolloutEnd
+  extends Pick<VirtualResult, 'state' | 'planned' | 'targetBuild' | 'builds' | 'snapshot'> {
   readonly stoppedAfterMs: number;
 }
 
@@ -135,7 +137,10 @@ async function playRollout(parts: PlayParts): Promise<RolloutEnd> {
     if (!isStopped) stoppedAt = scheduler.now();
     if (isOver) {
       const planned = frozen.upgrades.length;
-      return { state, planned, targetBuild: target, snapshot, stoppedAfterMs: stoppedAt - startedAt };
+      return {
+        ...{ state, planned, targetBuild: target, builds: versions, snapshot },
+        stoppedAfterMs: stoppedAt - startedAt,
+      };
     }
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { playSeed, type Scene } from '../../../src/rehearsal/play/play-seed.ts';
 import { fleetAsOf } from '../../../src/rehearsal/world/virtual-service.ts';
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
+import type { FleetCollector } from '../../../src/rollout/model/collector.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
 import { aWebhookGate } from '../../support/builders/gate-builders.ts';
 import { aWhatIf } from '../../support/builders/rehearsal-builders.ts';
@@ -27,11 +28,18 @@ const collectors = aFleet(40, (id) => ({
 function play(
   whatIf: Partial<WhatIf>,
   policy: Partial<Policy> = {},
-  { seed = 1, requestsPerSecond = 4 }: { readonly seed?: number; readonly requestsPerSecond?: number } = {},
+  of: {
+    readonly seed?: number;
+    readonly requestsPerSecond?: number;
+    readonly fleet?: readonly FleetCollector[];
+    readonly builds?: readonly string[];
+  } = {},
 ) {
+  const { seed = 1, requestsPerSecond = 4, fleet = collectors, builds } = of;
   const scene: Scene = {
     targetBuild,
-    snapshot: fleetAsOf(collectors, startedAt),
+    snapshot: fleetAsOf(fleet, startedAt),
+    ...(builds && { builds }),
     beganAt: startedAt,
     whatIf: aWhatIf(whatIf),
     requestsPerSecond,
@@ -155,6 +163,19 @@ describe('a rehearsed rollout', () => {
     expect(lost).toMatchObject({ state: 'rolledBack', reasonKind: 'failures' });
     // A collector that is gone waits in vain for its turn to go back.
     expect(lost.tookMs).toBeGreaterThan(12 * hour);
+  });
+
+  it('leaves collectors on the build whose former build the service does not offer', async () => {
+    const builds = collectors.map(({ id, build }) => (id % 4 === 1 ? '19.100-1' : build));
+    const aged = collectors.map((each, index) => ({ ...each, build: builds[index] ?? '' }));
+    const whatIf = { breaks: [{ ...onWindows, how: 'fails' }] } as const;
+    const policy = { waves: [rest], onBreach: 'rollback', spreadBy: [] } as const;
+    const known = await play(whatIf, policy, { fleet: aged });
+    const offered = builds.filter((build) => build !== '19.100-1');
+    const left = await play(whatIf, policy, { fleet: aged, builds: [...new Set(offered)] });
+    expect(known.upgraded).toBe(0);
+    expect(left.upgraded).toBeGreaterThan(0);
+    expect(left.rolledBack).toBe(known.rolledBack - left.upgraded);
   });
 
   it('continues with a rollback after an outage that delayed its plan', async () => {

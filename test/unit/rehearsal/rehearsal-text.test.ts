@@ -130,10 +130,11 @@ describe('the words of a rehearsal', () => {
       harmed: 'none, because the build is assumed to break no collector',
     });
     expect(rows(aShown({}))).not.toHaveProperty('rolled back');
-    const rehearsal = rehearsed({ state: 'rolledBack', broken: 10, harmed: 2, rolledBack: 7 });
+    const rehearsal = rehearsed({ state: 'rolledBack', broken: 10, harmed: 2, rolledBack: 7, upgraded: 3 });
     expect(rows(aShown({ rehearsal }))).toMatchObject({
       harmed: 'median 2, p95 2, worst 2 of 10 that the build breaks',
       'rolled back': 'median 7, p95 7, worst 7',
+      'left behind': 'median 3, p95 3, worst 3',
     });
     // A share breaks more in some seeds.
     const broken = { best: 8, p5: 8, median: 10, p95: 12, worst: 14 };

@@ -240,7 +240,7 @@ describe('a config beside its fleet', () => {
   const planOf = (name: string, ids: readonly number[], fleet = ten) => {
     const policy = aPolicy({ name, select: { include: { id: ids }, exclude: [{ id: [9] }] } });
     const plan = makePlan(policy, targetBuild, fleet, name);
-    const reading: PlanReading = { kind: 'planned', plan, fleet, stillRunning: undefined };
+    const reading: PlanReading = { kind: 'planned', plan, fleet, builds: [], stillRunning: undefined };
     return { policy, reading };
   };
 
@@ -277,7 +277,7 @@ describe('a config beside its fleet', () => {
     const fleet = aFleet(2, (id) => ({ osName: id === 1 ? 'Linux' : 'AIX' }));
     const policy = aPolicy({ select: { include: {}, exclude: [], ...changes } });
     const plan = makePlan(policy, targetBuild, fleet, 'seed');
-    const reading: PlanReading = { kind: 'planned', plan, fleet, stillRunning: undefined };
+    const reading: PlanReading = { kind: 'planned', plan, fleet, builds: [], stillRunning: undefined };
     const warning = `${policy.name} matches nothing: ${part}`;
     expect(checkFleet([{ policy, reading }]).warnings).toEqual([warning]);
   });
