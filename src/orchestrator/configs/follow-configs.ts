@@ -1,8 +1,8 @@
 import type { FollowedConfig } from '../../contract/admin/reload.ts';
 import { isForeign } from '../../rollout/model/account.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import type { Rollout } from '../../rollout/model/rollout.ts';
-import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
+import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
+import { followConfig, withCurrentCaps, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
 import { type StopRolloutParts, stopRollout } from '../records/change-rollout.ts';
 import type { Configs } from './configs.ts';
 
@@ -29,6 +29,22 @@ export async function followConfigs(
     }
   }
   return all;
+}
+
+/** A view of a rollout with the limits that it would get now, such as of an ended one that may be reopened. Nothing is stored. */
+export async function asFollowed<View extends Pick<RolloutView, 'rollout' | 'groups'>>(
+  parts: Pick<FollowConfigsParts, 'accounts' | 'configs' | 'rollouts' | 'clock'>,
+  view: View,
+): Promise<View> {
+  const { rollout, groups } = view;
+  const config = parts.rollouts().find(({ name }) => name === rollout.policy.name);
+  const version = parts.configs.versionOf(rollout.policy.name);
+  if (config === undefined || version === undefined) return view;
+  if (isForeign(await parts.accounts.statusOf(rollout))) return view;
+  const fact = followConfig(rollout, { config, version, at: parts.clock.now() });
+  if (fact === undefined) return view;
+  const { policy } = fact;
+  return { ...view, rollout: { ...rollout, policy }, groups: withCurrentCaps(groups, policy) };
 }
 
 /**

@@ -4,6 +4,7 @@ import { isEnd, mayHaveBuild, upgradeStates } from '../../rollout/model/upgrade.
 import { previewRest, previewRollback } from '../../rollout/status/preview-rollback.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { judgeVerb, type VerbJudgement } from '../../rollout/verbs/judge-verb.ts';
+import { asFollowed, type FollowConfigsParts } from '../configs/follow-configs.ts';
 import { divideUpgraded } from '../lead/roll-back.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import { listUpgradesIn, loadRolloutSummary } from '../records/read-records.ts';
@@ -14,7 +15,7 @@ type ShowResult =
   | Exclude<RollbackPreviewResult, { readonly kind: 'refused' }>
   | Extract<VerbJudgement, { readonly kind: 'refused' }>;
 
-export interface ShowRollbackParts extends ApprovePlanParts {
+export interface ShowRollbackParts extends ApprovePlanParts, FollowConfigsParts {
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
 }
 
@@ -31,7 +32,8 @@ export async function showRollback(parts: ShowRollbackParts, rolloutId: string):
   const { startedAs } = view.rollout.rollback;
   const rollback =
     startedAs === null ? undefined : await loadRolloutSummary(parts, startedAs, parts.clock.now());
-  return previewOf(parts, rollback ?? view);
+  // An ended rollout follows no config, and gets the current limits when its rollback starts.
+  return previewOf(parts, await asFollowed(parts, rollback ?? view));
 }
 
 async function previewOf(parts: ShowRollbackParts, view: RolloutView): Promise<ShowResult> {
