@@ -55,6 +55,11 @@ const HoldNote = z
     z
       .object({ kind: z.literal('leftByRollback'), rollback: z.string(), build: z.string() })
       .describe('The rollback leaves the collector on this build, because it was held.'),
+    z
+      .object({ kind: z.literal('waitsInRollback'), rollback: z.string() })
+      .describe(
+        'The rollback takes back what was held before it, but not this, which is held while it runs.',
+      ),
     z.object({ kind: z.literal('rolloutEnded') }).describe('The rollout that held the stratum has ended.'),
   ])
   .meta({ id: 'HoldNote' });

@@ -17,7 +17,13 @@ import {
   waitForLeavingCreates,
 } from '../records/change-rollout.ts';
 import { type RecordParts, recordFact } from '../records/change-upgrade.ts';
-import { type FindSubjectsParts, findSubjects, noteOfBuild, noteOfCollector } from './held-subjects.ts';
+import {
+  type FindSubjectsParts,
+  findSubjects,
+  noteOfBuild,
+  noteOfCollector,
+  noteOfRollback,
+} from './held-subjects.ts';
 import type { HoldRequest, HoldResult } from './operations.ts';
 
 export interface HoldsParts extends FindSubjectsParts, StopRolloutParts, RecordParts {
@@ -36,6 +42,7 @@ export async function holdSubjects(parts: HoldsParts, request: HoldRequest): Pro
   const note =
     found.note ??
     (await noteOfBuild(parts, found.subjects)) ??
+    (await noteOfRollback(parts, found.subjects)) ??
     (await noteOfCollector(parts, found.subjects));
   return note === undefined ? result : { ...result, note };
 }

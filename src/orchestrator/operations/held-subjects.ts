@@ -227,6 +227,19 @@ export async function noteOfBuild(
   return { kind: 'buildNotOffered', seenAt: offered.at, nearest };
 }
 
+/** A note if a running rollback has some of what is held: what was held before it goes back. */
+export async function noteOfRollback(
+  { store }: Pick<FindSubjectsParts, 'store'>,
+  subjects: readonly HeldSubject[],
+): Promise<HoldNote | undefined> {
+  for (const subject of subjects) {
+    if (subject.kind !== 'stratum') continue;
+    const rollout = await store.loadRollout(subject.rolloutId);
+    if (rollout?.kind === 'rollback') return { kind: 'waitsInRollback', rollback: rollout.id };
+  }
+  return undefined;
+}
+
 /** A note if a rollback has left the held collector on the build that it takes others back from. */
 export async function noteOfCollector(
   { store, claims }: Pick<FindSubjectsParts, 'store' | 'claims'>,

@@ -17,6 +17,8 @@ export const holdNoteText = makeText<HoldNote>({
   notJudged: ({ waves }) => waves.map(notJudgedText).join('; '),
   leftByRollback: ({ rollback, build }) =>
     `${rollback} leaves it on build ${build}, also after a release: only a rollout to another build takes it`,
+  waitsInRollback: ({ rollback }) =>
+    `${rollback} is a rollback, and does not take these collectors back before the release`,
   rolloutEnded: () => 'the rollout has ended; the next one plans its collectors',
 });
 

@@ -249,6 +249,17 @@ describe('a group of collectors by what they share', () => {
     expect((await house.now()).strata.held).toEqual([]);
   });
 
+  it('waits in a rollback that runs, which the answer states: one that was held before it goes back', async () => {
+    const rollout = aRollout({ kind: 'rollback', rollback: { original: 'production-20260301-1' } });
+    const attributes = runAtOnce(tabulateAttributes([aCollector({ id: 100, osName: 'Linux' })]));
+    const upgrades = [anUpgrade({ state: 'pending' }, { collectorId: 100 })];
+    await house.store.freeze({ rollout, upgrades, groups, events: [], attributes });
+    const note = { kind: 'waitsInRollback', rollback: rollout.id } as const;
+    expect(await holdOf(label)).toMatchObject({ kind: 'done', note });
+    expect((await house.now()).strata.held).toMatchObject([{ label }]);
+    expect(holdNoteText(note)).toContain('does not take these collectors back before the release');
+  });
+
   it.each([
     ['osName=linux', ['osName=Linux']],
     ['osName=Windows', ['osName=Windows*', 'osName=Windows 2019']],
