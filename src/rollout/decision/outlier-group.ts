@@ -21,7 +21,9 @@ export function findOutlierGroup({
   sharedAttribute,
 }: RolloutView): SharedAttribute | undefined {
   if (rollout.policy.isolate !== 'attributes' || sharedAttribute === undefined) return undefined;
-  const { share, failed, tried, attributes } = sharedAttribute;
+  const { share, failed, tried, attributes, cause } = sharedAttribute;
+  // That of one cause is for people. The leader does not look for it, so a status must not expect a hold by it.
+  if (cause !== undefined) return undefined;
   if (share > shareMax || failed < tried * failingMin) return undefined;
   const label = formatAttributes(attributes);
   const isKnown = [groups.strata, rollout.strata.held].some(

@@ -77,6 +77,10 @@ describe('a group whose shared attributes explain the failures', () => {
     ['nothing explains them', {}],
     ['it is more than half of the plan', { shared: { ...shared, share: 0.6 } }],
     ['most of its collectors are well', { shared: { ...shared, tried: 40 } }],
+    [
+      'it explains one cause only, which people see',
+      { shared: { ...shared, cause: { of: 'retrying', text: 'a file is in use' } } },
+    ],
     ['it is held already', { shared, held: [group] }],
   ])('is not where %s', (_why, given) => {
     expect(alarmOf(view(given))).toBeUndefined();
