@@ -1,3 +1,4 @@
+import { isSameBuild } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { ExplanationKind } from '../../base/vocabulary.ts';
 import { type UnplannedReason, unplannedText } from '../messages/explanations.ts';
@@ -55,7 +56,12 @@ export function explainUnplanned(
   const { name } = policy;
   if (target.kind === 'none') {
     const { why } = target;
-    const stopped = stoppedOf(upgrades[0]);
+    // What holds the build does not matter to a collector that runs it.
+    const [latest] = upgrades;
+    const runsIt = latest !== undefined && isSameBuild(collector.build, latest.rollout.plan.targetBuild);
+    const stays = runsIt ? stayedOf(latest) : undefined;
+    if (stays !== undefined) return unplanned(stays);
+    const stopped = stoppedOf(latest);
     const until = why.kind === 'tooNew' ? why.notBefore : null;
     return { ...unplanned({ kind: 'noTarget', why, stopped, policy: name }), until };
   }

@@ -90,7 +90,13 @@ describe('why a policy does not plan a collector', () => {
       const rollback = { ...noRollback, leftBehind };
       const upgraded = anEndedOne('succeeded', {}, { collectorName: 'svr-1', toBuild: target });
       const past = [aPast({ state: 'rolledBack', rollback }, upgraded)];
-      return explain({ past }, { build: target }).reason;
+      const why = { kind: 'buildHeld', build: target, reason: 'it crashes' } as const;
+      const reasons = [chosen, { kind: 'none', why } as const].map(
+        (each) => explain({ past, target: each }, { build: target }).reason,
+      );
+      // A hold of the build changes nothing for a collector that runs it.
+      expect(reasons[1]).toBe(reasons[0]);
+      return reasons[0];
     };
     const others = { count: 9, some: [{ name: 'other', had: '19.288-10' }] };
     const held = { why: { kind: 'held' }, ...others } as const;
