@@ -36,13 +36,13 @@ export interface PlanDifference {
     readonly kind: LeftOutKind;
     readonly collectors: readonly NamedCollector[];
   }>;
-  /** Members that change their wave. */
+  /** Members still to do that change their wave. */
   readonly moved: ReadonlyArray<{
     readonly from: string;
     readonly to: string;
     readonly collectors: readonly NamedCollector[];
   }>;
-  /** Members that keep their wave. */
+  /** Other members of both, such as upgraded ones, which keep their wave. */
   readonly same: number;
 }
 
@@ -81,7 +81,8 @@ export function comparePlan(before: ComparedRollout | undefined, plan: Plan): Pl
       const progress = isSameTarget && member !== undefined ? progressOf(member) : 'touched';
       counts[progress] += 1;
       if (member === undefined) added.push(named(collector));
-      else if (member.wave === to) counts.same += 1;
+      // One that is done or in flight stays where it is, also where the new plan has it in another wave.
+      else if (member.wave === to || progress !== 'touched') counts.same += 1;
       else {
         const key = JSON.stringify([member.wave, to]);
         const move = moved.get(key) ?? { from: member.wave, to, collectors: [] };

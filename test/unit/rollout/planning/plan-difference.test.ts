@@ -85,5 +85,12 @@ describe('a fresh plan beside a rollout', () => {
       ['rest', 'canary', 3],
     ]);
     expect(same).toBe(7);
+    // What is upgraded moves no more.
+    const done = compare(
+      rolloutOf(() => 'succeeded'),
+      aFleet(10),
+      { policy: wider },
+    );
+    expect([done.moved, done.same]).toEqual([[], 10]);
   });
 });
