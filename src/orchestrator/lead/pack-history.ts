@@ -7,7 +7,10 @@ export type PackHistoryParts = Pick<StopRolloutParts, 'store' | 'clock' | 'sleep
 // Most rollbacks and retries come soon after the end. Their records are not packed yet.
 const graceMs: DurationMs = 3_600_000;
 
-const checkEveryMs: DurationMs = 60_000;
+const packEveryMs: DurationMs = 60_000;
+
+// An operator who starts the next rollout soon after an end sees what that one showed.
+const recordEveryMs: DurationMs = 5_000;
 
 /**
  * Records what builds did in ended rollouts. Then it packs the records of rollouts that ended an hour ago or earlier, which
@@ -20,10 +23,15 @@ export async function packHistory(
   signal: AbortSignal,
 ): Promise<'done'> {
   const recordBuilds = makeRecordBuilds(parts);
+  let packAt = parts.clock.now();
   while (!signal.aborted && isLeading()) {
     await recordBuilds(signal);
-    await parts.store.packEnded(parts.policies(), parts.clock.now() - graceMs, signal);
-    await parts.sleep(checkEveryMs, signal);
+    const now = parts.clock.now();
+    if (now >= packAt) {
+      await parts.store.packEnded(parts.policies(), now - graceMs, signal);
+      packAt = now + packEveryMs;
+    }
+    await parts.sleep(recordEveryMs, signal);
   }
   return 'done';
 }

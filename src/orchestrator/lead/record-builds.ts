@@ -13,8 +13,12 @@ export interface RecordBuildsParts {
   readonly policies: () => readonly string[];
 }
 
-/** How many of the latest rollouts are checked. Fewer end while no daemon runs. */
+/** How many of the latest rollouts are checked at first. Fewer end while no daemon runs. */
 const rolloutsMax = 100;
+/** How many are checked each further time. Fewer end in between, and an older one is reopened seldom. */
+const latestMax = 10;
+/** An older one that was reopened has ended again by then. */
+const allAgainEvery = 12;
 /** Records in one read, which takes 20 ms of this process. */
 const recordsPerRead = 1_000;
 
@@ -24,9 +28,12 @@ const recordsPerRead = 1_000;
  */
 export function makeRecordBuilds({ store, buildHistory, policies }: RecordBuildsParts) {
   let recorded: Map<string, EpochMs> | undefined;
+  let passes = 0;
   return async (signal: AbortSignal): Promise<void> => {
     recorded ??= new Map(await buildHistory.recorded());
-    const page = await store.pageRollouts(policies(), { limit: rolloutsMax });
+    const limit = passes % allAgainEvery === 0 ? rolloutsMax : latestMax;
+    passes += 1;
+    const page = await store.pageRollouts(policies(), { limit });
     for (const { id, kind, endedAt, unreadable } of page?.rollouts ?? []) {
       if (kind !== 'upgrade' || endedAt === null || unreadable !== undefined) continue;
       if (recorded.get(id) === endedAt) continue;

@@ -111,6 +111,19 @@ describe('the record of what builds did', () => {
     expect([...(await history.recorded()).keys()]).toEqual([id]);
   });
 
+  it('is made seconds after the end, so that the next start expects what it showed', async () => {
+    const { house, history, parts } = await anEndedHouse();
+    await save(house.store, await house.now(), { state: 'running', endedAt: null });
+    const sleep = async (forMs: number) => {
+      house.clock.at += forMs;
+      if (house.clock.at === startedAt + 10_000)
+        await save(house.store, await house.now(), { state: 'aborted', endedAt });
+    };
+    const all = { ...house.parts, ...parts, sleep, store: house.store };
+    await packHistory(all, () => house.clock.at <= startedAt + 10_000, never);
+    expect([...(await history.recorded()).keys()]).toEqual([id]);
+  });
+
   it('is made by the leader before it packs the rollout', async () => {
     const { house, history, parts } = await anEndedHouse();
     const recordedThen: number[] = [];
