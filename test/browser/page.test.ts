@@ -924,9 +924,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('button', { name: 'retry these 9: permission denied' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('rights are back');
     await page.getByRole('dialog').getByRole('button', { name: 'retry' }).click();
-    await expect
-      .poll(() => operations.requests)
-      .toMatchObject([{ verb: 'retry', failed: 11, failureClass: text }]);
+    await expect.poll(() => operations.requests).toMatchObject([{ verb: 'retry', failed: 11, cause: text }]);
   });
 
   it('searches 100,000 collectors, and draws only the visible ones', async () => {

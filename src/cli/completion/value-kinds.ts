@@ -38,7 +38,7 @@ export type ReadValues = (asked: AskedValues) => Promise<readonly Offer[]>;
 /** By the flags of an option. */
 export const fixedValues: Readonly<Record<string, readonly string[]>> = {
   '--state <states>': upgradeStates,
-  '--class <class>': upgradeFailureClasses,
+  '--cause <words>': upgradeFailureClasses,
   '--type <verb>': auditEvents,
 };
 

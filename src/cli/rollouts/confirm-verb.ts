@@ -47,20 +47,20 @@ export async function confirmVerb(
 }
 
 /**
- * Shows how many failures `retry --class` means, and asks (P15). The daemon refuses a class that no failure has.
+ * Shows how many failures `retry --cause` means, and asks (P15). The daemon refuses a class that no failure has.
  * @throws CommandFailure when nothing has failed, or without consent
  */
 export async function confirmRetryOf(
   client: Pick<AdminClient, 'searchUpgrades'>,
   status: RolloutStatus,
-  failureClass: string,
+  cause: string,
   consent: Consent,
 ): Promise<AskedVerb> {
   const asked = askedNow(status, 'retry');
   if (asked === undefined || !('failed' in asked))
     throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, 'retry'));
   const { collectors } = await readUpgrades(client, status.id, { state: [...failedStates] });
-  const chosen = collectors.filter(makeShownFilter(failureClass));
+  const chosen = collectors.filter(makeShownFilter(cause));
   const count = chosen.length;
   if (count === 0) return asked;
   const when = chosenRetriesText(
@@ -68,8 +68,8 @@ export async function confirmRetryOf(
     chosen.map(({ group, stratum }) => group ?? stratum),
   );
   const which = `${showCount(count)} of the ${counted(asked.failed, 'failure')} of ${status.id}`;
-  const question = `${which} ${singularOrPlural(count, 'matches', 'match')} "${failureClass}". Retry ${singularOrPlural(count, 'it', 'them')}?`;
-  const command = `${commandFor(status, 'retry')} --class ${quoteArgument(failureClass)}`;
+  const question = `${which} ${singularOrPlural(count, 'matches', 'match')} "${cause}". Retry ${singularOrPlural(count, 'it', 'them')}?`;
+  const command = `${commandFor(status, 'retry')} --cause ${quoteArgument(cause)}`;
   const lines = [when, question].filter((line) => line !== '').map((line) => toPrintable(line));
   await showAndAsk(lines.join('\n'), command, consent);
   return asked;

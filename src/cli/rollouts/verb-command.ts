@@ -22,7 +22,7 @@ export interface VerbOptions extends DaemonTarget {
   /** With `retry`: how many had failed. */
   readonly failed?: number;
   /** With `retry`: only failures of this class, or with these words in their reason. */
-  readonly class?: string;
+  readonly cause?: string;
   /** With each verb that asks: show the target, and do not ask. */
   readonly yes?: boolean;
   /** With `rollback`: how many collectors were shown. */
@@ -44,18 +44,18 @@ export async function verbCommand(
 ): Promise<ExitCode> {
   const status = await withDaemon(options, async (client) => {
     const chosen = await findRollout(client, named, verb);
-    const failureClass = verb === 'retry' ? options.class : undefined;
+    const cause = verb === 'retry' ? options.cause : undefined;
     const consent = { yes: options.yes ?? false, input, output: output.err, columns: output.columns };
     const asked =
       verb === 'rollback'
         ? await confirmRollback(client, chosen, options, { input, output })
         : (namedIn[verb](options) ??
-          (failureClass === undefined
+          (cause === undefined
             ? await confirmVerb(chosen, verb, consent)
-            : await confirmRetryOf(client, chosen, failureClass, consent)));
+            : await confirmRetryOf(client, chosen, cause, consent)));
     const request = { rolloutId: chosen.id, by: operatorName(), reason: options.reason ?? '', ...asked };
-    const withClass = request.verb === 'retry' && failureClass !== undefined;
-    const after = await client.apply(withClass ? { ...request, failureClass } : request);
+    const withCause = request.verb === 'retry' && cause !== undefined;
+    const after = await client.apply(withCause ? { ...request, cause } : request);
     if (request.verb === 'approve')
       output.err.write(
         `${toPrintable(approvedText(chosen, 'wave' in request ? request.wave : undefined))}\n`,

@@ -58,7 +58,7 @@ const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
       'how many failures `status` shows; refused when there are more by now',
     ).argParser(wholeNumber),
     new Option(
-      '--class <class>',
+      '--cause <words>',
       `only failures of this class (${upgradeFailureClasses.join(', ')}), or with these words in their reason`,
     ),
     yesOption('retry what is shown without asking'),

@@ -28,7 +28,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   pause: ['upwave pause production --reason "incident 42"'],
   resume: ['upwave resume production', 'upwave resume production --yes'],
   rollback: ['upwave rollback production', 'upwave rollback production --collectors 40 --reason "bad build"'],
-  retry: ['upwave retry production --class timedOut'],
+  retry: ['upwave retry production --cause timedOut'],
   hold: [
     'upwave hold prod-web-014 --reason "broken disk"',
     'upwave hold 19.455-2',

@@ -81,7 +81,7 @@ const RetryBody = naming(toRetry, {
     .int(toRetry)
     .min(0)
     .describe('How many collectors were shown as failed. If more have failed by now, this is refused.'),
-  failureClass: z
+  cause: z
     .string()
     .trim()
     .min(1)

@@ -177,7 +177,7 @@ async function retryFailed(
   parts: ApprovePlanParts & ChangeUpgradeParts,
   request: Extract<VerbRequest, { readonly verb: 'retry' }>,
 ): Promise<VerbJudgement | (RetriedFailures & { readonly kind: 'retried' }) | undefined> {
-  const { rolloutId, failureClass, collectorIds, by, reason } = request;
+  const { rolloutId, cause, collectorIds, by, reason } = request;
   const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
   if (view === undefined) return undefined;
   const judgement = judgeVerb(view, request, contextOf(parts, request));
@@ -185,10 +185,10 @@ async function retryFailed(
   const earlier = view.rollout.endedAt === null ? 0 : countUpgradesIn(view, (state) => state === 'retrying');
   let changed = 0;
   const why = { kind: 'retryAsked', by, words: reason } as const;
-  const isOfClass = failureClass === undefined ? () => true : makeFailureFilter(failureClass);
+  const isOfCause = cause === undefined ? () => true : makeFailureFilter(cause);
   const chosen = collectorIds && new Set(collectorIds);
   const isMeant = (upgrade: Upgrade) =>
-    isOfClass(upgrade) && chosen?.has(upgrade.identity.collectorId) !== false;
+    isOfCause(upgrade) && chosen?.has(upgrade.identity.collectorId) !== false;
   const unmatched: Upgrade[] = [];
   for (const state of failedStates) {
     const failed = await listAllUpgrades(parts.store, rolloutId, { state });
@@ -204,5 +204,5 @@ async function retryFailed(
   if (earlier + changed > 0) return { kind: 'retried', chosen: changed, failed: changed + unmatched.length };
   if (chosen !== undefined) return { kind: 'refused', refusal: { kind: 'noneOfCollectors' } };
   const failed = unmatched.length === 0 ? null : summarizeFailed(unmatched);
-  return { kind: 'refused', refusal: { kind: 'noneOfClass', asked: failureClass ?? null, failed } };
+  return { kind: 'refused', refusal: { kind: 'noneOfCause', asked: cause ?? null, failed } };
 }

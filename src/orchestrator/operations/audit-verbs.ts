@@ -57,8 +57,8 @@ function meantBy(request: VerbRequest): readonly string[] {
 
 function retriedWords(request: VerbRequest, { chosen, failed }: RetriedFailures): readonly string[] {
   const all = counted(failed, 'failure');
-  if (request.verb !== 'retry' || (request.failureClass === undefined && request.collectorIds === undefined))
+  if (request.verb !== 'retry' || (request.cause === undefined && request.collectorIds === undefined))
     return [all];
-  const which = request.failureClass === undefined ? [] : [`("${request.failureClass}")`];
+  const which = request.cause === undefined ? [] : [`("${request.cause}")`];
   return [`${showCount(chosen)} of ${all}`, ...which];
 }

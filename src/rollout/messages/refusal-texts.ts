@@ -36,7 +36,7 @@ export const refusalText = makeText<Refusal>({
   nothingFailed: () => 'none of its upgrades has failed',
   moreFailed: ({ failed, asked }) =>
     `${showCount(failed)} of its upgrades have failed by now, not ${showCount(asked)}`,
-  noneOfClass: ({ asked, failed }) =>
+  noneOfCause: ({ asked, failed }) =>
     `none of its upgrades failed${asked === null ? '' : ` as ${asked}`}${failed === null ? '' : `; it has ${failedText(failed)}`}`,
   noneOfCollectors: () => 'none of the chosen collectors has failed in it',
   placeTaken: ({ active }) => `it is over, and ${active} is active`,

@@ -14,7 +14,7 @@ export interface ShownFailure {
   readonly reason: string | null;
 }
 
-/** Makes the filter for the argument of `retry --class`, as `makeShownFilter` does. */
+/** Makes the filter for the argument of `retry --cause`, as `makeShownFilter` does. */
 export function makeFailureFilter(text: string): (upgrade: Upgrade) => boolean {
   const matches = makeShownFilter(text);
   return (upgrade) =>
@@ -26,7 +26,7 @@ export function makeFailureFilter(text: string): (upgrade: Upgrade) => boolean {
 }
 
 /**
- * Makes the filter for the argument of `retry --class`: the name of a failure class, or else a state or a part of the
+ * Makes the filter for the argument of `retry --cause`: the name of a failure class, or else a state or a part of the
  * reason as `status` and `explain` show it, where `…` matches anything. Case, spaces and dashes are ignored: `time-out` is
  * `timedOut`.
  */

@@ -24,13 +24,13 @@ export type AskedVerb =
   | { readonly verb: 'approve'; readonly wave: string }
   | { readonly verb: 'skipSoak'; readonly wave: string }
   /**
-   * `failed`: the number of failures shown. `failureClass`: retries only this class, or reasons that contain this text.
+   * `failed`: the number of failures shown. `cause`: retries only this class, or reasons that contain this text.
    * `collectorIds`: retries only these.
    */
   | {
       readonly verb: 'retry';
       readonly failed: number;
-      readonly failureClass?: string;
+      readonly cause?: string;
       readonly collectorIds?: readonly number[];
     };
 

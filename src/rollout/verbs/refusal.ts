@@ -40,7 +40,7 @@ export type Refusal =
   | { readonly kind: 'nothingFailed' }
   | { readonly kind: 'moreFailed'; readonly failed: number; readonly asked: number }
   /** No failure matches `asked`; `failed`: the failures there are. */
-  | { readonly kind: 'noneOfClass'; readonly asked: string | null; readonly failed: FailedSummary | null }
+  | { readonly kind: 'noneOfCause'; readonly asked: string | null; readonly failed: FailedSummary | null }
   | { readonly kind: 'noneOfCollectors' }
   /** The policy has another active rollout. */
   | { readonly kind: 'placeTaken'; readonly active: string }

@@ -120,7 +120,7 @@ describe('startAdminApi', () => {
       resume: { hold: 17 },
       approve: { wave: 'rest' },
       'skip-soak': { wave: 'canary' },
-      retry: { failed: 3, failureClass: 'timedOut' },
+      retry: { failed: 3, cause: 'timedOut' },
     };
 
     it.each(segments)('%s is refused for a rollout that is over or not there', async (segment) => {
@@ -138,7 +138,7 @@ describe('startAdminApi', () => {
       ['retry', {}, 'state how many collectors were shown as `failed`'],
       ['approve', { planHash: '' }, 'planHash'],
       ['approve', { planHash: 5 }, 'planHash'],
-      ['retry', { failed: 2, failureClass: 7 }, 'failureClass'],
+      ['retry', { failed: 2, cause: 7 }, 'cause'],
       ['retry', { failed: -1 }, 'failed'],
       ['retry', { failed: 2, collectorIds: [] }, 'collectorIds'],
       ['retry', { failed: 2, collectorIds: ['web-1'] }, 'collectorIds'],

@@ -34,7 +34,7 @@ describe.concurrent('the command line', () => {
     ['hold --reason none', /missing required argument 'what'/],
     ['upgrades --state faild', /did you mean failed\?/],
     ['events --limit 1001', /1001/],
-    ['approve --class retry', /unknown option '--class'/],
+    ['approve --cause retry', /unknown option '--cause'/],
     ['export', /missing required argument 'rollout'/],
     ['service --fleet many', /give a whole number/],
     ['service --fleet 10001', /an account has at most 10000 collectors/],

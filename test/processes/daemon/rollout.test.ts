@@ -72,8 +72,8 @@ describe.concurrent('a whole rollout, from the first scan to the last verificati
     // The failed one is tried again when an operator says so, also when all is over.
     const retry = { rolloutId, verb: 'retry', failed: 1, by: 'test', reason: '' } as const;
     const { operations } = daemon;
-    expect(await operations.apply({ ...retry, failureClass: 'timedOut' })).toMatchObject({ kind: 'refused' });
-    expect(await operations.apply({ ...retry, failureClass: 'permanent' })).toMatchObject({ kind: 'done' });
+    expect(await operations.apply({ ...retry, cause: 'timedOut' })).toMatchObject({ kind: 'refused' });
+    expect(await operations.apply({ ...retry, cause: 'permanent' })).toMatchObject({ kind: 'done' });
     await untilState(daemon, rolloutId, 'succeeded');
   });
 

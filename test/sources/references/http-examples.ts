@@ -16,7 +16,7 @@ export const exampleBodies = {
   skipRolloutSoak: { wave: 'canary', reason: 'security update' },
   abortRollout: { reason: 'wrong build' },
   rollBackRollout: { shown: { collectors: 40, leftBehind: 2 }, reason: 'build drops messages' },
-  retryRollout: { failed: 3, failureClass: 'timedOut' },
+  retryRollout: { failed: 3, cause: 'timedOut' },
   holdSubject: { subject: 'fields.rack=r7', reason: 'power work' },
   releaseSubject: { subject: 'fields.rack=r7', reason: 'power work done' },
 } as const;

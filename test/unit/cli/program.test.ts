@@ -142,7 +142,7 @@ describe('completion', () => {
     );
     expect(await offered('bash', 'report', '--format', '.')).toEqual(['html', 'md']);
     expect(await offered('bash', 'upgrades', '--state', '.')).toContain('timedOut');
-    expect(await offered('bash', 'retry', '--class', '=', 'ti')).toContain('timedOut');
+    expect(await offered('bash', 'retry', '--cause', '=', 'ti')).toContain('timedOut');
     expect(await offered('bash', 'audit', '--type', '.')).toContain('rollout.aborted');
     for (const words of [
       ['--config', '.'],

@@ -154,13 +154,13 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout, chosen: string) => De
   },
   retry: (rollout, chosen) => {
     const failed = failedOf(rollout.counts);
-    const failureClass = signal(chosen);
+    const cause = signal(chosen);
     const classes = [...new Set([...failureClassesOf(rollout), ...(chosen === '' ? [] : [chosen])])];
     return {
       form: (
         <label>
           Which failures
-          <select value={chosen} onChange={({ currentTarget }) => (failureClass.value = currentTarget.value)}>
+          <select value={chosen} onChange={({ currentTarget }) => (cause.value = currentTarget.value)}>
             <option value="">all {showCount(failed)}</option>
             {classes.map((each) => (
               <option key={each} value={each}>
@@ -173,7 +173,7 @@ const deeds: { readonly [Name in Verb]: (rollout: Rollout, chosen: string) => De
       send: (reason) =>
         callDaemon('retryRollout', {
           params: { id: rollout.id },
-          body: { reason, failed, ...(failureClass.value !== '' && { failureClass: failureClass.value }) },
+          body: { reason, failed, ...(cause.value !== '' && { cause: cause.value }) },
         }),
     };
   },

@@ -99,7 +99,7 @@ describe('a verb', () => {
     ['abort --yes', { verb: 'abort' }],
     ['rollback --yes --now', { verb: 'rollback', now: true, shown: { collectors: 40, leftBehind: 3 } }],
     ['retry --failed 0', { verb: 'retry', failed: 0 }],
-    ['retry --failed 2 --class timedOut', { verb: 'retry', failed: 2, failureClass: 'timedOut' }],
+    ['retry --failed 2 --cause timedOut', { verb: 'retry', failed: 2, cause: 'timedOut' }],
     ['approve --wave rest', { verb: 'approve', wave: 'rest' }],
     [`approve ${running} --plan abcd`, { verb: 'approve', planHash: 'abcd' }],
   ] as const)('as `%s` is sent with its reason, and shows its result', async (words, asked) => {
@@ -230,21 +230,21 @@ describe('a verb', () => {
       ['time-out', 'time-out', `1 of the 3 failures of ${running} matches "time-out". Retry it?`],
       ['disk full', '"disk full"', `2 of the 3 failures of ${running} match "disk full". Retry them?`],
     ] as const) {
-      const { code, err } = await upwave('retry', '--class', asked);
+      const { code, err } = await upwave('retry', '--cause', asked);
       expect(code).toBe(exitCodes.heldOrNeedsAPerson);
-      const command = `upwave retry production --failed 3 --class ${option}`;
+      const command = `upwave retry production --failed 3 --cause ${option}`;
       expect(err).toBe(`upwave: ${question}\n  To confirm it, run: ${command}\n`);
     }
     expect(operations.requests).toEqual([]);
-    const { err } = await upwave('retry', '--class', 'time-out', '--yes');
+    const { err } = await upwave('retry', '--cause', 'time-out', '--yes');
     expect(err).toBe(`1 of the 3 failures of ${running} matches "time-out". Retry it? yes\n`);
-    expect(operations.requests).toMatchObject([{ failed: 3, failureClass: 'time-out' }]);
+    expect(operations.requests).toMatchObject([{ failed: 3, cause: 'time-out' }]);
   });
 
   it('leaves it to the daemon to refuse a class that no failure has', async () => {
     const { operations, upwave } = await setUp(aRolloutStatus({ counts: countsOf({ failed: 2 }) }));
-    await upwave('retry', '--class', 'timedOut');
-    expect(operations.requests).toMatchObject([{ verb: 'retry', failed: 2, failureClass: 'timedOut' }]);
+    await upwave('retry', '--cause', 'timedOut');
+    expect(operations.requests).toMatchObject([{ verb: 'retry', failed: 2, cause: 'timedOut' }]);
   });
 
   it.each([

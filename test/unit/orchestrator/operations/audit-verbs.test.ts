@@ -25,7 +25,7 @@ it.each([
   // Of 18 that were shown, one had been retried since.
   [{ verb: 'retry', failed: 18 }, '17 failures', { chosen: 17, failed: 17 }],
   [
-    { verb: 'retry', failed: 18, failureClass: 'disabled' },
+    { verb: 'retry', failed: 18, cause: 'disabled' },
     '3 of 17 failures ("disabled")',
     { chosen: 3, failed: 17 },
   ],

@@ -18,7 +18,7 @@ const timedOut = aFailed('timedOut', 'timedOut', 'no end within 35m');
 const lost = aFailed('unconfirmed', 'unconfirmed', 'not alive again within 10m');
 const failed = [disabled, noSpace, slow, timedOut, lost];
 
-describe('the word given with `retry --class`', () => {
+describe('the word given with `retry --cause`', () => {
   it.each<[string, readonly Upgrade[]]>([
     ['permanent', [disabled]],
     // The name of a class means the class alone, whatever reasons say.
