@@ -8,7 +8,7 @@ import { planFacts, planWarnings } from '../../rollout/messages/plans.ts';
 import { counted, stateText } from '../../rollout/messages/sentences.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
-import { makeShownFilter } from '../../rollout/status/failure-filter.ts';
+import { makeFailureFilter } from '../../rollout/status/failure-filter.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import { type AskedVerb, type RolloutVerb, verbTraits } from '../../rollout/verbs/judge-verb.ts';
 import { CommandFailure } from '../shell/command.ts';
@@ -60,7 +60,7 @@ export async function confirmRetryOf(
   if (asked === undefined || !('failed' in asked))
     throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, 'retry'));
   const { collectors } = await readUpgrades(client, status.id, { state: [...failedStates] });
-  const chosen = collectors.filter(makeShownFilter(cause));
+  const chosen = collectors.filter(makeFailureFilter(cause));
   const count = chosen.length;
   if (count === 0) return asked;
   const when = chosenRetriesText(

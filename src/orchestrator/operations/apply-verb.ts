@@ -4,7 +4,7 @@ import { isForeign } from '../../rollout/model/account.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { failedStates, type Upgrade } from '../../rollout/model/upgrade.ts';
-import { makeFailureFilter, summarizeFailed } from '../../rollout/status/failure-filter.ts';
+import { makeFailureFilter, shownCauseOf, summarizeFailed } from '../../rollout/status/failure-filter.ts';
 import { isAsShown, shownOf } from '../../rollout/status/preview-rollback.ts';
 import { judgeVerb, type VerbJudgement, verbTraits } from '../../rollout/verbs/judge-verb.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
@@ -188,7 +188,7 @@ async function retryFailed(
   const isOfCause = cause === undefined ? () => true : makeFailureFilter(cause);
   const chosen = collectorIds && new Set(collectorIds);
   const isMeant = (upgrade: Upgrade) =>
-    isOfCause(upgrade) && chosen?.has(upgrade.identity.collectorId) !== false;
+    isOfCause(shownCauseOf(upgrade)) && chosen?.has(upgrade.identity.collectorId) !== false;
   const unmatched: Upgrade[] = [];
   for (const state of failedStates) {
     const failed = await listAllUpgrades(parts.store, rolloutId, { state });

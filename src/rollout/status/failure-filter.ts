@@ -1,48 +1,60 @@
 import { mostFrequent } from '../../base/grouping.ts';
 import { type UpgradeFailureClass, upgradeFailureClasses } from '../../base/vocabulary.ts';
 import { upgradeText } from '../messages/upgrade-reasons.ts';
-import type { Upgrade, UpgradeState } from '../model/upgrade.ts';
+import { reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
 import { failureClassOf } from '../model/upgrade-figures.ts';
 import type { FailedSummary } from '../verbs/refusal.ts';
-import { containsInOrder } from './find-upgrades.ts';
 
-/** A failed upgrade as the API shows it. */
-export interface ShownFailure {
+/** The cause of an upgrade's state as the API shows it. */
+export interface ShownCause {
   readonly state: UpgradeState;
   /** null: it has not failed. */
   readonly failureClass: UpgradeFailureClass | null;
+  readonly reasonKind: string | null;
   readonly reason: string | null;
 }
 
-/** Makes the filter for the argument of `retry --cause`, as `makeShownFilter` does. */
-export function makeFailureFilter(text: string): (upgrade: Upgrade) => boolean {
-  const matches = makeShownFilter(text);
-  return (upgrade) =>
-    matches({
-      state: upgrade.progress.state,
-      failureClass: failureClassOf(upgrade) ?? null,
-      reason: upgradeText(upgrade),
-    });
+export function shownCauseOf(upgrade: Upgrade): ShownCause {
+  return {
+    state: upgrade.progress.state,
+    failureClass: failureClassOf(upgrade) ?? null,
+    reasonKind: reasonOf(upgrade)?.kind ?? null,
+    reason: upgradeText(upgrade),
+  };
+}
+
+/** Makes the filter for the argument of `retry --cause`: only what has failed. */
+export function makeFailureFilter(text: string): (shown: ShownCause) => boolean {
+  const matches = makeCauseFilter(text);
+  return (shown) => shown.failureClass !== null && matches(shown);
 }
 
 /**
- * Makes the filter for the argument of `retry --cause`: the name of a failure class, or else a state or a part of the
- * reason as `status` and `explain` show it, where `…` matches anything. Case, spaces and dashes are ignored: `time-out` is
- * `timedOut`.
+ * Makes the filter for the argument of `--cause`: the name of a failure class, or else a state, a kind of reason, or a part of
+ * the reason as `status` and `explain` show it, where `…` matches anything. Case, spaces and dashes are ignored: `time-out`
+ * is `timedOut`.
  */
-export function makeShownFilter(text: string): (failure: ShownFailure) => boolean {
+export function makeCauseFilter(text: string): (shown: ShownCause) => boolean {
   const wanted = normalize(text);
   const named = upgradeFailureClasses.find((each) => normalize(each) === wanted);
   if (named !== undefined) return ({ failureClass }) => failureClass === named;
   const isTimeOut = wanted === 'timeout';
   const parts = wanted.split('…').filter((part) => part !== '');
-  return ({ state, failureClass, reason }) => {
-    if (failureClass === null) return false;
-    if (isTimeOut && failureClass === 'timedOut') return true;
-    return (
-      normalize(state) === wanted || (parts.length > 0 && containsInOrder(normalize(reason ?? ''), parts))
-    );
-  };
+  return ({ state, failureClass, reasonKind, reason }) =>
+    (isTimeOut && failureClass === 'timedOut') ||
+    [state, reasonKind ?? ''].some((name) => normalize(name) === wanted) ||
+    (parts.length > 0 && containsInOrder(normalize(reason ?? ''), parts));
+}
+
+/** Whether a text has all parts, one after the other. */
+function containsInOrder(text: string, parts: readonly string[]): boolean {
+  let from = 0;
+  for (const part of parts) {
+    const at = text.indexOf(part, from);
+    if (at < 0) return false;
+    from = at + part.length;
+  }
+  return true;
 }
 
 const reasonsShownMax = 5;
@@ -65,5 +77,5 @@ export function summarizeFailed(upgrades: readonly Upgrade[]): FailedSummary {
 }
 
 function normalize(text: string): string {
-  return text.toLowerCase().replaceAll(/[-_ ]/g, '');
+  return text.toLowerCase().replaceAll(/[-_\s]/g, '');
 }

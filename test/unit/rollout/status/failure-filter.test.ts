@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { UpgradeFailureClass } from '../../../../src/base/vocabulary.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { makeFailureFilter, summarizeFailed } from '../../../../src/rollout/status/failure-filter.ts';
+import {
+  makeFailureFilter,
+  shownCauseOf,
+  summarizeFailed,
+} from '../../../../src/rollout/status/failure-filter.ts';
 import { because } from '../../../support/builders.ts';
 import { anEndedOne, aRetryingOne } from '../../../support/upgrade-cases.ts';
 
@@ -37,14 +41,14 @@ describe('the word given with `retry --cause`', () => {
     ['space … attempt', []],
     ['…', []],
   ])('%j means what is shown so', (word, meant) => {
-    expect(failed.filter(makeFailureFilter(word))).toEqual(meant);
+    expect(failed.filter((each) => makeFailureFilter(word)(shownCauseOf(each)))).toEqual(meant);
   });
 
   it('matches no upgrade that has not failed', () => {
     const withdrawn = anEndedOne('withdrawn', { reason: because('disabled') });
     const retrying = aRetryingOne(0, 'no space left');
     for (const word of ['disabled', 'no space'])
-      expect([withdrawn, retrying].filter(makeFailureFilter(word))).toEqual([]);
+      expect([withdrawn, retrying].map(shownCauseOf).filter(makeFailureFilter(word))).toEqual([]);
   });
 });
 
