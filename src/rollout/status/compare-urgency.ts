@@ -7,7 +7,8 @@ const byName = new Intl.Collator('en', { numeric: true });
 
 /**
  * The order of all lists of policies: rollouts that need a person, those that wait for the service, running ones, those
- * that wait for a window, ended ones, policies without a rollout. Equally urgent rollouts are in the order of their policies' names.
+ * that wait for a window, those whose rollback runs, ended ones, policies without a rollout. Equally urgent rollouts are in the
+ * order of their policies' names.
  */
 export function compareUrgency(a: Ranked | undefined, b: Ranked | undefined): number {
   const order = rankOf(a) - rankOf(b);
@@ -27,7 +28,7 @@ function rankOf(rollout: Ranked | undefined): number {
   }
   if (endedAt !== null) return isHeadline(kind, 'alarm') ? 9 : 10;
   if (kind === 'waitsForService' || kind === 'waitsForInventory') return 4;
-  if (kind === 'waitsForWindow') return 7;
-  // A rollout that is rolling back says less than its rollback.
-  return rollbackId === null ? 5 : 6;
+  if (kind === 'waitsForWindow') return 6;
+  // Its rollback, which may wait for a window, shows more.
+  return rollbackId === null ? 5 : 7;
 }
