@@ -1,12 +1,32 @@
-import { showCount } from '../../base/singular-or-plural.ts';
+import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
+import type { LeftBehindKind } from '../../base/vocabulary.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 
-/** `40/206 ok`. A rollback and the rollout that it takes back have the same figures: `105/120 back`. */
-export function doneText({ kind, state, counts, planned, leftBehind }: RolloutStatus): string {
-  const left = countLeft(leftBehind);
-  const [done, of] =
-    kind === 'rollback' ? [counts.succeeded, planned + left] : [counts.rolledBack, counts.rolledBack + left];
-  if (kind === 'rollback' || state === 'rolledBack') return `${showCount(done)}/${showCount(of)} back`;
-  return `${showCount(counts.succeeded)}/${showCount(planned)} ok`;
+type Figures = Pick<RolloutStatus, 'kind' | 'state' | 'counts' | 'planned' | 'leftBehind'>;
+
+/** Collectors that the rollback planned, but did not take back. Its own status counts them, too. */
+const plannedKinds: readonly LeftBehindKind[] = ['failed', 'withdrawn'];
+
+/**
+ * `40/206 ok`. A rollback and the rollout that it takes back have the same figures: `105/120 back`, of the collectors that the
+ * rollback planned.
+ */
+export function doneText(status: Figures): string {
+  const { kind, state, counts, planned } = status;
+  if (kind === 'rollback') return `${showCount(counts.succeeded)}/${showCount(planned)} back`;
+  if (state !== 'rolledBack') return `${showCount(counts.succeeded)}/${showCount(planned)} ok`;
+  const missed = countLeft(leftOf(status, (each) => plannedKinds.includes(each)));
+  return `${showCount(counts.rolledBack)}/${showCount(counts.rolledBack + missed)} back`;
+}
+
+/** `11 stay`: collectors that a rollback leaves out of its plan; empty without any. */
+export function stayText(status: Figures): string {
+  const isBack = status.kind === 'rollback' || status.state === 'rolledBack';
+  const count = isBack ? countLeft(leftOf(status, (kind) => !plannedKinds.includes(kind))) : 0;
+  return count === 0 ? '' : `${showCount(count)} ${singularOrPlural(count, 'stays', 'stay')}`;
+}
+
+function leftOf({ leftBehind }: Figures, isMeant: (kind: LeftBehindKind) => boolean) {
+  return leftBehind.filter(({ kind }) => isMeant(kind));
 }

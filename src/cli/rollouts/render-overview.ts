@@ -7,7 +7,7 @@ import { compareUrgency } from '../../rollout/status/compare-urgency.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showMinute } from '../shell/show-instant.ts';
-import { doneText } from './done-text.ts';
+import { doneText, stayText } from './done-text.ts';
 import { fitLines, widest } from './fit-lines.ts';
 import { headlineColor, headlineText } from './headline-text.ts';
 import { wholeSeconds } from './render-status.ts';
@@ -74,13 +74,21 @@ export function renderOverview(
     const heldText = held === 0 ? '' : `  ${held} held`;
     const done = doneText(status).padStart(doneMin);
     const room = (columns ?? Number.POSITIVE_INFINITY) - labelColumns;
-    const takenColumns = done.length + failedText.length + heldText.length + 2;
-    const when = whenTexts(status, now).find(({ length }) => takenColumns + length <= room) ?? '';
+    const takenColumns = done.length + failedText.length + heldText.length;
+    const last = lastTexts(status, now).find(({ length }) => takenColumns + length <= room) ?? '';
     const line = `${paint('bold', name)}  ${paint(headlineColor(status), headline)}  ${done}`;
     const figures = `${line}${failed === 0 ? '' : paint('red', failedText)}${heldText}`;
     // Half a time would be read as another time.
-    return [`${figures}  ${when}`.trimEnd()];
+    return [`${figures}${last}`.trimEnd()];
   });
+}
+
+/** How many stay, and when the rollout ends: the end alone where there is no room for both. */
+function lastTexts(status: RolloutStatus, now: EpochMs): readonly string[] {
+  const stay = stayText(status);
+  const whens = whenTexts(status, now).map((when) => `  ${when}`);
+  if (stay === '') return whens;
+  return [...whens.map((when) => `  ${stay}${when}`), ...whens, `  ${stay}`];
 }
 
 /** Why the last scan of a policy without a rollout began none; when the next one is, where that is not known. */

@@ -13,10 +13,11 @@ it('a list shows the builds of a rollback, and how many collectors are back', ()
     planned: 22,
     counts: countsOf({ succeeded: 10, pending: 12 }),
     backTo: ['19.525-63', '19.500-1', '19.499-2', '19.441-2'],
+    leftBehind: [{ kind: 'held', reason: 'an operator holds them', count: 3, names: [] }],
   });
   const [rollback, upgrade] = renderList([back, aRolloutStatus()], startedAt, plain).split('\n');
   expect(rollback).toContain('→ 19.525-63, 19.500-1, 19.499-2, … (4 builds) ');
-  expect(rollback).toContain('  10/22 back  ');
+  expect(rollback).toContain('  10/22 back  3 stay  ');
   expect(upgrade).toMatch(/→ 19\.536-4 .* \d+\/\d+ ok {2}/);
 });
 

@@ -121,17 +121,46 @@ describe('the overview of the policies', () => {
     expect(rowOf(of('web', { id: 'new' }), of('web', { id: 'held', state: 'held' }))).toEqual(['held']);
   });
 
-  it('counts those that are back alike for a rollback and the rollout that it takes back', () => {
-    const leftBehind = [{ kind: 'buildNotOffered', reason: 'gone', count: 15, names: [] }] as const;
-    const back = of('web', {
-      kind: 'rollback',
-      planned: 105,
-      counts: countsOf({ succeeded: 105 }),
-      leftBehind,
+  const left = (kind: 'buildNotOffered' | 'failed', count: number) =>
+    ({ kind, reason: 'gone', count, names: [] }) as const;
+  const rollback = of('web', {
+    ...{ id: 'web-20260302-2', kind: 'rollback', rollbackOf: 'web-20260302-1', planned: 78 },
+    leftBehind: [left('buildNotOffered', 11)],
+  });
+
+  it('shows the rollback from the start, also while it waits for a window', () => {
+    const waitsFor = { kind: 'window', until: startedAt + 60_000 } as const;
+    const counts = countsOf({ pending: 78 });
+    const waiting = aRolloutStatus({ ...rollback, counts, waitsFor, eta: null });
+    const original = of('web', {
+      ...{ state: 'rollingBack', rollbackId: rollback.id, planned: 94 },
+      counts: countsOf({ succeeded: 73, failed: 20 }),
     });
-    const counts = countsOf({ rolledBack: 105, succeeded: 15, withdrawn: 86 });
-    const rolledBack = of('web', { state: 'rolledBack', planned: 206, counts, leftBehind });
-    for (const each of [back, rolledBack]) expect(linesOf([each])[0]).toContain('105/120 back');
+    expect(linesOf([waiting, original])).toEqual([
+      'web  WAITS FOR WINDOW wave 1/2 canary    0/78 back  11 stay',
+    ]);
+  });
+
+  it('counts those that are back as the detail does, and alike for the rollout that is taken back', () => {
+    const back = aRolloutStatus({
+      ...{ ...rollback, state: 'finishedWithFailures', endedAt: startedAt },
+      counts: countsOf({ succeeded: 77, failed: 1 }),
+    });
+    const rolledBack = of('web', {
+      ...{ state: 'rolledBack', rollbackId: rollback.id, planned: 206, endedAt: startedAt },
+      counts: countsOf({ rolledBack: 77, succeeded: 12, withdrawn: 117 }),
+      leftBehind: [left('buildNotOffered', 11), left('failed', 1)],
+    });
+    expect(linesOf([back])[0]).toContain('77/78 back  1 failed  11 stay  ');
+    expect(linesOf([rolledBack])[0]).toContain('77/78 back  11 stay  ');
+  });
+
+  it('leaves out how many stay before the time, where there is little room', () => {
+    const ended = aRolloutStatus({ ...rollback, state: 'succeeded', endedAt: startedAt });
+    const rows = policyRows([ended], { policies: [] });
+    const [[whole = ''] = []] = renderOverview(rows, startedAt, plain);
+    const [[line] = []] = renderOverview(rows, startedAt, { ...plain, columns: whole.length - 1 });
+    expect(line).toBe(whole.replace('  11 stay', ''));
   });
 
   it('lets no foreign text control the terminal', () => {
