@@ -69,7 +69,7 @@ export function renderList(
   if (rollouts.length === 0) return 'no rollout';
   const ids = rollouts.map(({ id }) => toPrintable(id));
   const targets = rollouts.map((rollout) => toPrintable(targetText(rollout)));
-  const headlines = rollouts.map(headlineText);
+  const headlines = rollouts.map((rollout) => headlineText(rollout));
   const widths = [ids, targets, headlines].map(widest);
   return rollouts
     .map((status, index) => {

@@ -3,13 +3,17 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { dueText, headlineWords } from '../../rollout/messages/need-texts.ts';
 import { isHeadline } from '../../rollout/status/headline.ts';
 
-/** The action that is due, or what the rollout does: `NEEDS YOU: approve wave rest`, `RUNNING wave 2/3 early`. */
-export function headlineText(status: RolloutStatus): string {
+/**
+ * The action that is due, or what the rollout does: `NEEDS YOU: approve wave rest`, `RUNNING wave 2/3 early`.
+ * @param form `short`: a wave under way has only its number
+ */
+export function headlineText(status: RolloutStatus, form: 'whole' | 'short' = 'whole'): string {
   const { headline, waves } = status;
   if (headline.needsPerson) return `NEEDS YOU: ${toPrintable(dueText(status))}`;
   const index = waves.findIndex(({ state }) => state !== 'passed');
   const wave = status.endedAt === null ? waves[index] : undefined;
-  const where = wave === undefined ? '' : ` wave ${index + 1}/${waves.length} ${toPrintable(wave.name)}`;
+  const name = form === 'short' ? '' : ` ${toPrintable(wave?.name ?? '')}`;
+  const where = wave === undefined ? '' : ` wave ${index + 1}/${waves.length}${name}`;
   return `${headlineWords(status).toUpperCase()}${where}`;
 }
 

@@ -1,8 +1,10 @@
 import { sumOf } from '../../base/grouping.ts';
 import { toPrintable } from '../../base/safe-text.ts';
+import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
+import { approvalTexts } from '../../rollout/messages/eta-texts.ts';
 import { compareUrgency } from '../../rollout/status/compare-urgency.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
@@ -41,26 +43,31 @@ const nameMax = 20;
 const headlineMax = 36;
 const doneMin = 11;
 
+/** The columns before the figures of each row. */
+interface Layout {
+  readonly nameWidth: number;
+  readonly headlines: readonly string[];
+  readonly headlineWidth: number;
+  readonly doneMin: number;
+}
+
 /**
- * One line for each policy: name, headline, progress, failures and ETA. Why a policy has no rollout may take further lines,
- * because only these words name what an operator has to do.
+ * One line for each policy: name, headline, progress, failures and ETA. Where a line has no room for its ETA, headlines lack the
+ * name of the wave. Why a policy has no rollout may take further lines, because only these words name what an operator has to do.
  * @returns the lines of each row
  */
 export function renderOverview(
   rows: readonly PolicyRow[],
   now: EpochMs,
-  { paint, columns }: Pick<ConsoleOutput, 'paint' | 'columns'>,
+  { paint, columns = Number.POSITIVE_INFINITY }: Pick<ConsoleOutput, 'paint' | 'columns'>,
 ): ReadonlyArray<readonly string[]> {
-  const nameWidth = Math.min(nameMax, widest(rows.map(({ policy }) => toPrintable(policy))));
-  const headlines = rows.map(({ status }) =>
-    status === undefined ? 'no rollout yet' : headlineText(status),
-  );
-  const headlineWidth = Math.min(headlineMax, widest(headlines));
+  const layout = chooseLayout(rows, now, columns);
+  const { nameWidth, headlines, headlineWidth } = layout;
   return rows.map(({ policy, status, policyStatus }, index) => {
     const name = cut(toPrintable(policy), nameWidth).padEnd(nameWidth);
     const headline = cut(headlines[index] ?? '', headlineWidth).padEnd(headlineWidth);
-    const labelColumns = nameWidth + headlineWidth + 4;
     if (status === undefined) {
+      const labelColumns = labelColumnsOf(layout);
       const [first = '', ...more] = fitLines('', [whyNoneText(policyStatus, now)], {
         width: columns,
         labelColumns,
@@ -68,25 +75,67 @@ export function renderOverview(
       const words = first.slice(labelColumns);
       return [`${paint('bold', name)}  ${paint('dim', headline)}  ${words}`.trimEnd(), ...more];
     }
-    const failed = failedOf(status);
-    const failedText = failed === 0 ? '' : `  ${failed} failed`;
-    const held = sumOf(status.strata.held, ({ waiting }) => waiting);
-    const heldText = held === 0 ? '' : `  ${held} held`;
-    const done = doneText(status).padStart(doneMin);
-    const room = (columns ?? Number.POSITIVE_INFINITY) - labelColumns;
-    const takenColumns = done.length + failedText.length + heldText.length;
-    const last = lastTexts(status, now).find(({ length }) => takenColumns + length <= room) ?? '';
-    const line = `${paint('bold', name)}  ${paint(headlineColor(status), headline)}  ${done}`;
-    const figures = `${line}${failed === 0 ? '' : paint('red', failedText)}${heldText}`;
+    const { done, failed, held } = figuresOf(status, layout);
+    const room = roomAfter(status, layout, columns);
     // Half a time would be read as another time.
-    return [`${figures}${last}`.trimEnd()];
+    const last = lastTexts(status, now).find(({ length }) => length <= room) ?? '';
+    const line = `${paint('bold', name)}  ${paint(headlineColor(status), headline)}  ${done}`;
+    return [`${line}${failed === '' ? '' : paint('red', failed)}${held}${last}`.trimEnd()];
   });
+}
+
+/** The layout with the longest texts for the ETAs; of equal ones, the whole. */
+function chooseLayout(rows: readonly PolicyRow[], now: EpochMs, columns: number): Layout {
+  const whole = layoutOf(rows, 'whole');
+  const short = layoutOf(rows, 'short');
+  const countShortened = (layout: Layout) =>
+    sumOf(rows, ({ status }) => {
+      if (status === undefined) return 0;
+      const room = roomAfter(status, layout, columns);
+      const texts = whenTexts(status, now);
+      const fitting = texts.findIndex(({ length }) => length <= room);
+      return fitting < 0 ? texts.length : fitting;
+    });
+  return countShortened(short) < countShortened(whole) ? short : whole;
+}
+
+function layoutOf(rows: readonly PolicyRow[], form: 'whole' | 'short'): Layout {
+  const headlines = rows.map(({ status }) =>
+    status === undefined ? 'no rollout yet' : headlineText(status, form),
+  );
+  const done = rows.flatMap(({ status }) => (status === undefined ? [] : [doneText(status)]));
+  return {
+    nameWidth: Math.min(nameMax, widest(rows.map(({ policy }) => toPrintable(policy)))),
+    headlines,
+    headlineWidth: Math.min(headlineMax, widest(headlines)),
+    doneMin: form === 'whole' ? doneMin : widest(done),
+  };
+}
+
+function labelColumnsOf({ nameWidth, headlineWidth }: Layout): number {
+  return nameWidth + headlineWidth + 4;
+}
+
+function figuresOf(status: RolloutStatus, layout: Layout) {
+  const failed = failedOf(status);
+  const held = sumOf(status.strata.held, ({ waiting }) => waiting);
+  return {
+    done: doneText(status).padStart(layout.doneMin),
+    failed: failed === 0 ? '' : `  ${showCount(failed)} failed`,
+    held: held === 0 ? '' : `  ${showCount(held)} held`,
+  };
+}
+
+/** Columns that are free after the figures. */
+function roomAfter(status: RolloutStatus, layout: Layout, columns: number): number {
+  const { done, failed, held } = figuresOf(status, layout);
+  return columns - labelColumnsOf(layout) - done.length - failed.length - held.length;
 }
 
 /** How many stay, and when the rollout ends: the end alone where there is no room for both. */
 function lastTexts(status: RolloutStatus, now: EpochMs): readonly string[] {
   const stay = stayText(status);
-  const whens = whenTexts(status, now).map((when) => `  ${when}`);
+  const whens = whenTexts(status, now);
   if (stay === '') return whens;
   return [...whens.map((when) => `  ${stay}${when}`), ...whens, `  ${stay}`];
 }
@@ -98,18 +147,19 @@ function whyNoneText(policyStatus: PolicyStatus | undefined, now: EpochMs): stri
   return nextScanAt === null ? '' : `next scan ${showMinute(nextScanAt, now)}`;
 }
 
-/** When the rollout ends, the longest text first. */
+/** When the rollout ends, the longest text first. A duration is never without its words, which give it its meaning. */
 function whenTexts({ endedAt, eta }: RolloutStatus, now: EpochMs): readonly string[] {
-  if (endedAt !== null) return [showMinute(endedAt, now)];
-  const remaining = (at: EpochMs) => formatDuration(Math.max(1_000, wholeSeconds(at - now)));
-  const left = (at: EpochMs) => `${remaining(at)} left`;
+  const texts = endedAt === null ? etaTexts(eta, now) : [showMinute(endedAt, now)];
+  return texts.map((text) => `  ${text}`);
+}
+
+function etaTexts(eta: RolloutStatus['eta'], now: EpochMs): readonly string[] {
+  const left = (at: EpochMs) => `${formatDuration(Math.max(1_000, wholeSeconds(at - now)))} left`;
   switch (eta?.kind) {
     case 'at':
-      return [left(eta.at), remaining(eta.at)];
-    case 'afterApproval': {
-      const after = formatDuration(eta.durationMs);
-      return [`${after} after approval`, after];
-    }
+      return [left(eta.at)];
+    case 'afterApproval':
+      return approvalTexts(eta, (at) => showMinute(at, now));
     case 'atTheLatest': {
       const latest = showMinute(eta.at, now);
       const most = eta.othersAt === null ? [] : [`${left(eta.othersAt)} (at the latest ${latest})`];

@@ -56,8 +56,19 @@ function wholeText(eta: Eta, showAt: ShowAt): string {
 /** The same without its range and requests, for a narrow column. */
 export function endOnlyText(eta: Eta, showAt: ShowAt): string {
   if (eta.kind === 'at') return `about ${showAt(eta.at)}${heldPart(eta)}`;
-  if (eta.kind === 'afterApproval') return shortEtaText(eta, 0, showAt);
+  if (eta.kind === 'afterApproval') return `${approvalTexts(eta, showAt)[0]}${heldPart(eta)}`;
   return eta.kind === 'unknown' ? 'unknown' : etaText(eta, showAt);
+}
+
+/** When it ends after an approval, the longest text first. The duration of a later approval begins only then. */
+export function approvalTexts(
+  { approvalAt, durationMs }: Extract<Eta, { readonly kind: 'afterApproval' }>,
+  showAt: ShowAt,
+): readonly [string, ...string[]] {
+  const duration = formatDuration(durationMs);
+  if (approvalAt === null) return [`${duration} after approval`];
+  const approval = `approval about ${showAt(approvalAt)}`;
+  return [`${approval}, then ${duration}`, approval, 'needs an approval'];
 }
 
 /** The short form, which may follow other words. */

@@ -73,15 +73,33 @@ describe('the overview of the policies', () => {
 
   const inTime = { plusMinusMs: 0, requests: 1 };
   it.each([
-    [{ kind: 'at', at: startedAt + 93_000, ...inTime }, '1m33s', ' left'],
-    [{ kind: 'afterApproval', approvalAt: null, durationMs: 93_000, ...inTime }, '1m33s', ' after approval'],
-  ] as const)('keeps the time of %o without its words where there is little room', (eta, time, words) => {
-    const rows = policyRows([of('web', { eta })], { policies: [] });
+    [{ kind: 'at', at: startedAt + 93_000, ...inTime }, '  1m33s left'],
+    [{ kind: 'afterApproval', approvalAt: null, durationMs: 93_000, ...inTime }, '  1m33s after approval'],
+  ] as const)('leaves out the name of the wave before the time of %o, and never its words', (eta, when) => {
+    const rows = policyRows([of('web', { eta, planned: 100_000 })], { policies: [] });
     const [[whole = ''] = []] = renderOverview(rows, startedAt, plain);
-    expect(whole.endsWith(`  ${time}${words}`)).toBe(true);
+    expect(whole).toBe(`web  RUNNING wave 1/2 canary  1/100,000 ok${when}`);
     const lineIn = (columns: number) => renderOverview(rows, startedAt, { ...plain, columns })[0]?.[0];
-    expect(lineIn(whole.length - 1)).toBe(whole.slice(0, -words.length));
-    expect(lineIn(whole.length - words.length - 1)).toBe(whole.replace(`  ${time}${words}`, ''));
+    const short = whole.replace(' canary', '');
+    expect(lineIn(whole.length - 1)).toBe(short);
+    expect(lineIn(short.length)).toBe(short);
+    expect(lineIn(short.length - 1)).toBe(whole.replace(when, ''));
+  });
+
+  it('shows when a later approval is due, because the duration begins only then', () => {
+    const approvalAt = startedAt + 2 * 86_400_000;
+    const eta = { kind: 'afterApproval', approvalAt, durationMs: 86_000, ...inTime } as const;
+    const rows = policyRows([of('web', { eta, waitsFor: { kind: 'window', until: approvalAt } })], {
+      policies: [],
+    });
+    const [[whole = ''] = []] = renderOverview(rows, startedAt, plain);
+    expect(whole).toMatch(/ok {2}approval about 2026-03-0\d \d\d:\d\d \S+, then 1m26s$/);
+    const [[line = ''] = []] = renderOverview(rows, startedAt, { ...plain, columns: 80 });
+    expect(line).toMatch(
+      /^web {2}WAITS FOR WINDOW wave 1\/2 .*ok {2}approval about 2026-03-0\d \d\d:\d\d \S+$/,
+    );
+    const [[least] = []] = renderOverview(rows, startedAt, { ...plain, columns: 70 });
+    expect(least).toMatch(/ok {2}needs an approval$/);
   });
 
   it('shows when most are expected to end, and the latest end where there is room for one time only', () => {
@@ -89,7 +107,7 @@ describe('the overview of the policies', () => {
     const rows = policyRows([of('web', { eta })], { policies: [] });
     const [[whole = ''] = []] = renderOverview(rows, startedAt, plain);
     expect(whole).toMatch(/ {2}1m33s left \(at the latest \d\d:\d\d \S+\)$/);
-    const [[line] = []] = renderOverview(rows, startedAt, { ...plain, columns: whole.length - 1 });
+    const [[line] = []] = renderOverview(rows, startedAt, { ...plain, columns: 50 });
     expect(line).toMatch(/ok {2}by \d\d:\d\d \S+$/);
   });
 

@@ -257,6 +257,12 @@ describe('the words of an end', () => {
     ).toEqual(texts);
   });
 
+  it('name in a narrow column when a later approval is due, because the duration begins only then', () => {
+    const later = { ...afterApproval, approvalAt: now + minute, held: 20 };
+    expect(endOnlyText(later, () => '01:10')).toBe('approval about 01:10, then 1m40s (20 held not counted)');
+    expect(endOnlyText(afterApproval, () => '01:10')).toBe('1m40s after approval');
+  });
+
   it('include the time zone, and the date on another day', () => {
     const of = { kind: 'at', at: now + 50 * hour, ...figures } as const;
     const instant = showComing(of.at, now);
