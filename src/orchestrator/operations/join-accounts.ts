@@ -10,6 +10,7 @@ import { isRolloutId, parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { RolloutsPage } from '../ports/rollout-store.ts';
 import type { ExplainResult, HoldResult, Operations, RolloutStatusPage } from './operations.ts';
 import type { ReloadPreviewResult, ReloadResult } from './reload-config.ts';
+import { type NotStarted, unknownPolicy } from './start-policy.ts';
 
 /** The operations of one account. */
 export interface AccountOperations {
@@ -48,10 +49,15 @@ export function joinAccounts(accounts: readonly AccountOperations[]): Operations
     rolloutId: string,
     question: (operations: Operations) => Promise<Result>,
   ): Promise<Result> => ask(policyOf(rolloutId), question, isUnknownRollout);
-  const ofPolicy = <Result extends { readonly kind: string }>(
+  const ofPolicy = async <Result extends { readonly kind: string }>(
     policy: string,
     question: (operations: Operations) => Promise<Result>,
-  ): Promise<Result> => ask(policy, question, ({ kind }) => kind === 'unknownPolicy');
+  ): Promise<Result | NotStarted> => {
+    const answer = await ask(policy, question, ({ kind }) => kind === 'unknownPolicy');
+    // An account knows only its own policies.
+    const known = () => accounts.flatMap(({ policies }) => policies());
+    return answer.kind === 'unknownPolicy' ? unknownPolicy(policy, known()) : answer;
+  };
   const ofAll = <Result>(question: (operations: Operations) => Promise<Result>): Promise<Result[]> =>
     Promise.all(all.map(question));
 

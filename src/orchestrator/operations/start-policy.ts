@@ -28,7 +28,7 @@ export interface StartRequest extends VerbBody {
 }
 
 /** `refused`: nothing can start now, or the plan has changed; the reason names the current plan. */
-interface NotStarted {
+export interface NotStarted {
   readonly kind: 'refused' | 'unknownPolicy' | 'unavailable';
   readonly reason: string;
 }
@@ -52,7 +52,7 @@ export function makeStartPolicy(parts: StartPolicyParts): {
   return {
     previewStart: async (name) => {
       const policy = rollouts().find((each) => each.name === name);
-      if (policy === undefined) return unknownPolicy(name, rollouts());
+      if (policy === undefined) return unknownPolicy(name, namesOf(rollouts()));
       const found = await previewRollout(parts, policy);
       if (found.kind !== 'ready') return notStarted(parts, found);
       const earlier = await findEarlier(parts, policy.name, found.plan.targetBuild);
@@ -68,7 +68,7 @@ export function makeStartPolicy(parts: StartPolicyParts): {
     },
     start: async ({ policy: name, ...request }) => {
       const policy = rollouts().find((each) => each.name === name);
-      if (policy === undefined) return unknownPolicy(name, rollouts());
+      if (policy === undefined) return unknownPolicy(name, namesOf(rollouts()));
       const result = await startRollout(parts, policy, request);
       if (result.kind === 'drifted') {
         const now = previewOf(policy, result.plan, clock.now());
@@ -184,7 +184,11 @@ async function notStarted(
   return { kind: isAnswered ? 'refused' : 'unavailable', reason: scanText(result) };
 }
 
-function unknownPolicy(name: string, rollouts: readonly Policy[]): NotStarted {
-  const known = rollouts.map((policy) => policy.name);
+function namesOf(policies: readonly Policy[]): readonly string[] {
+  return policies.map((policy) => policy.name);
+}
+
+/** @param known the names of all policies that the config has, in any account */
+export function unknownPolicy(name: string, known: readonly string[]): NotStarted {
   return { kind: 'unknownPolicy', reason: notInConfig('policy', name, known) };
 }

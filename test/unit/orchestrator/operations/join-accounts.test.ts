@@ -58,6 +58,16 @@ describe('the operations of several accounts', () => {
     });
   });
 
+  it('name the policies of all accounts where none has the policy', async () => {
+    const { joined } = twoAccounts();
+    const unknown = { kind: 'unknownPolicy' };
+    const reason = 'there is no policy nosuch; the config has web-eu, web-us';
+    expect(await joined.previewStart('nosuch')).toEqual({ ...unknown, reason });
+    expect(await joined.start({ policy: 'nosuch', planHash: '7f3a', ...by })).toEqual({ ...unknown, reason });
+    const near = 'there is no policy web-uss; did you mean web-us?';
+    expect(await joined.previewStart('web-uss')).toEqual({ ...unknown, reason: near });
+  });
+
   it('show what builds did, newest first, with a row for each account', async () => {
     const ofEu = ['19.1-1', '19.3-1'].map((build) => aBuildRecord({ build }));
     const ofUs = ['19.3-1', '19.2-1'].map((build) => aBuildRecord({ build }));
