@@ -1,3 +1,4 @@
+import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { BuildOutcome } from '../../contract/admin/builds.ts';
@@ -8,11 +9,34 @@ import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
 import { renderTable } from '../shell/render-table.ts';
 import { showZoned } from '../shell/show-instant.ts';
+import { unknownAccount } from './with-management.ts';
+
+export interface BuildHistoryOptions extends DaemonTarget {
+  /** Only the rows of this account. */
+  readonly account?: string;
+}
 
 /** `upwave builds --history`: what builds did in ended rollouts, the newest build first. */
-export async function buildHistoryCommand(options: DaemonTarget, output: ConsoleOutput): Promise<ExitCode> {
-  const builds = await withDaemon(options, (client) => client.listBuildHistory());
+export async function buildHistoryCommand(
+  options: BuildHistoryOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const builds = await withDaemon(options, (client) => readHistory(client, options.account));
   return printAnswer(output, options, { builds }, () => renderBuildHistory(builds, Date.now()));
+}
+
+/** @throws UsageFailure when the daemon has no account with this name */
+async function readHistory(
+  client: Pick<AdminClient, 'listBuildHistory' | 'listPolicies'>,
+  account: string | undefined,
+): Promise<readonly BuildOutcome[]> {
+  const builds = await client.listBuildHistory();
+  if (account === undefined) return builds;
+  // Each account has a policy, but not each has a rollout that ended.
+  const { policies } = await client.listPolicies();
+  const known = new Set(policies.flatMap(({ accountName }) => accountName ?? []));
+  if (!known.has(account)) throw unknownAccount(account, [...known]);
+  return builds.filter(({ accountName }) => accountName === account);
 }
 
 /** A line for each build, and one for each further part of it that failed. */

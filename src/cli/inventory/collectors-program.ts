@@ -65,11 +65,7 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
   program
     .command('builds')
     .description('the builds that the service offers, or what builds did in ended rollouts')
-    .addOption(
-      new Option('--history', 'what each build did in ended rollouts, as the daemon recorded it')
-        .default(false)
-        .conflicts('account'),
-    )
+    .option('--history', 'what each build did in ended rollouts, as the daemon recorded it', false)
     .option(...accountOption)
     .option(...urlOption)
     .action(run(async () => (await import('./builds-command.ts')).buildsCommand));

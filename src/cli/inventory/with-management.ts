@@ -63,9 +63,16 @@ function chooseAccount(config: Config, named: string | undefined): AccountConfig
   if (named === undefined)
     throw new UsageFailure(`name the account with --account; the config has ${names.join(', ')}`);
   const found = accounts.find(({ account }) => account === named);
-  if (found !== undefined) return found;
-  if (names.length === 0) throw new UsageFailure('the config has no accounts, only service');
-  throw new UsageFailure(notInConfig('account', named, names));
+  if (found === undefined) throw unknownAccount(named, names);
+  return found;
+}
+
+/** @param known the accounts of the config; none where it has only service */
+export function unknownAccount(named: string, known: readonly string[]): UsageFailure {
+  const hasAccounts = known.length > 0;
+  return new UsageFailure(
+    hasAccounts ? notInConfig('account', named, known) : 'the config has no accounts, only service',
+  );
 }
 
 function commandFailure(failure: ServiceFailure, config: AccountConfig): CommandFailure {

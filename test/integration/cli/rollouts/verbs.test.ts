@@ -6,6 +6,7 @@ import { auditEvents } from '../../../../src/base/vocabulary.ts';
 import { verbCommand } from '../../../../src/cli/rollouts/verb-command.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
+import { summarizeBuilds } from '../../../../src/rollout/report/build-history.ts';
 import { aFolder } from '../../../support/a-folder.ts';
 import { aBuildRecord, because, startedAt } from '../../../support/builders.ts';
 import { ending } from '../../../support/ending.ts';
@@ -19,6 +20,7 @@ import {
 } from '../../../support/fake-operations.ts';
 import { callUpwave } from '../../../support/night/upwave-call.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
+import { aPolicyStatus } from '../../../support/status-parts.ts';
 import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
 const running = 'production-20260302-1';
@@ -366,6 +368,38 @@ describe('a command that reads', () => {
     expect(await upwave('builds')).toMatchObject({
       code: exitCodes.usageOrConfig,
       err: 'upwave: --url needs --history; without it, the service is asked\n',
+    });
+  });
+
+  it('`builds --history` shows the rows of the named account, and refuses one that the daemon does not have', async () => {
+    const of = (accountName: string) => ({ ...aPolicyStatus({ policy: `web-${accountName}` }), accountName });
+    const fake = makeFakeOperations({
+      rollouts: [],
+      policies: { policies: [of('eu'), of('us'), of('asia')], orphans: [] },
+    });
+    const listBuildHistory = async () =>
+      ['eu', 'us'].flatMap((accountName) =>
+        summarizeBuilds([aBuildRecord()]).map((each) => ({ ...each, accountName })),
+      );
+    const { url } = ending(await startFakeAdminApi({ ...fake, listBuildHistory }));
+    const history = (...args: string[]) => callUpwave('builds', '--history', ...args, '--url', url);
+    const accountsOf = async (...args: string[]) => {
+      const { builds } = JSON.parse((await history(...args, '--json')).out) as {
+        builds: ReadonlyArray<{ accountName: string }>;
+      };
+      return builds.map(({ accountName }) => accountName);
+    };
+    expect(await accountsOf()).toEqual(['eu', 'us']);
+    expect(await accountsOf('--account', 'us')).toEqual(['us']);
+    expect(await accountsOf('--account', 'asia')).toEqual([]);
+    expect(await history('--account', 'africa')).toMatchObject({
+      code: exitCodes.usageOrConfig,
+      err: 'upwave: there is no account africa; the config has eu, us, asia\n',
+    });
+    const { upwave } = await setUp();
+    expect(await upwave('builds', '--history', '--account', 'eu')).toMatchObject({
+      code: exitCodes.usageOrConfig,
+      err: 'upwave: the config has no accounts, only service\n',
     });
   });
 
