@@ -32,10 +32,27 @@ export function footLines(
       `${paint('bold', `${toPrintable(what)}:`)} ${toPrintable(typing.text)}█  ${isAsking(typing) ? 'enter confirms' : 'enter'}, esc cancels`,
     ];
   }
-  const keys = keysOf(state).join('   ');
   const age = seenAt === undefined ? '' : `updated ${Math.max(0, Math.round((now - seenAt) / 1_000))} s ago`;
-  const gap = ' '.repeat(Math.max(2, columns - keys.length - age.length - 1));
-  return [...first, paint('dim', `${keys}${gap}${age}`)];
+  const room = columns - age.length - 1;
+  const keys = fitKeys(keysOf(state), room - gapMin);
+  return [...first, paint('dim', `${keys}${' '.repeat(Math.max(gapMin, room - keys.length))}${age}`)];
+}
+
+const gapMin = 2;
+
+/** Keys that a narrow terminal leaves out, the first one first. `?` shows them all. */
+const leftOutFirst: readonly string[] = ['/ search', 'up/down', 'esc back', 'enter story', 'enter open'];
+
+/** Leaves out whole keys until the others fit. */
+function fitKeys(keys: readonly string[], room: number): string {
+  const all = keys.join('   ');
+  const least = all.length <= room ? undefined : leftOutFirst.find((key) => keys.includes(key));
+  return least === undefined
+    ? all
+    : fitKeys(
+        keys.filter((key) => key !== least),
+        room,
+      );
 }
 
 /** An outage, else the result of the last key. A question is read in full, so it leaves them one line. */

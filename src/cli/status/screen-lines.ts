@@ -24,7 +24,10 @@ const splitRowsMin = 30;
 // At most this part of the screen is for the policies.
 const policiesShare = 1 / 3;
 
-/** All lines of the screen. The last line has the keys and the age of the data. */
+/**
+ * All lines of the screen. The last line has the keys and the age of the data.
+ * @param now the age is as of now; all else is as of the last answer
+ */
 export function screenLines(
   state: ScreenState,
   now: EpochMs,
@@ -34,7 +37,8 @@ export function screenLines(
   const foot = footLines(state, now, columns, { paint });
   const room = roomOf(rows, foot.length);
   const show = isSplit(state, rows) ? splitLines : bodyLines;
-  const body = show(state, now, { columns, rows: room }, { paint }).slice(0, room);
+  // Durations are those of the last answer. A countdown from old data would look like progress.
+  const body = show(state, state.seenAt ?? now, { columns, rows: room }, { paint }).slice(0, room);
   const blank = Array.from({ length: Math.max(0, room - body.length) }, () => '');
   return [...body, ...blank, ...foot];
 }

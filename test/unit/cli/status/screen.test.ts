@@ -367,6 +367,33 @@ describe('the live screen', () => {
   const trouble =
     'no answer since 12:00:00: Redis does not answer, so the state is unknown. Running upgrades continue at the service, and nothing new starts. Check `redis` in the config; the daemon continues when Redis is back';
 
+  it('recomputes no duration until the next answer, and shows how old the last one is', () => {
+    const eta = { kind: 'at', at: startedAt + 90_000, plusMinusMs: 0, requests: 1 } as const;
+    const rows = [row('web', { eta, createdAt: startedAt - 60_000 }), row('edge', { eta })];
+    const read = withReading(emptyScreen, { rows, notes: [], seenAt: startedAt });
+    const at = (now: number, state: ScreenState) =>
+      screenLines(state, now, { columns: 120, rows: 40 }, plain);
+    const first = at(startedAt, read);
+    expect(first[0]).toMatch(/ {2}1m30s left$/);
+    for (const state of [read, { ...read, trouble: 'no answer since 12:00:00' }]) {
+      const later = at(startedAt + 85_000, state);
+      expect(later.slice(0, -2)).toEqual(first.slice(0, -2));
+      expect(later.at(-1)).toMatch(/ updated 85 s ago$/);
+    }
+  });
+
+  it.each([
+    [{ buildHold }, 'l release build'],
+    [{ ...failure, verbs: ['resume'] as const, buildHold: null }, 'h hold group'],
+  ])('keeps the age and the keys that are needed whole in 80 columns: %o', (changes, due) => {
+    const state = shownOf(row('web', { ...heldForBuild, ...changes }), row('edge'));
+    for (const shown of [state, press(state, 'enter').state]) {
+      const foot = screenLines(shown, startedAt + 999_000, size, plain).at(-1) ?? '';
+      expect(foot.length).toBeLessThan(80);
+      for (const part of [due, '? keys', 'q quit', 'updated 999 s ago']) expect(foot).toContain(part);
+    }
+  });
+
   it('shows the whole reason of an outage, whether something was read before or not', () => {
     const waiting = linesIn({ ...emptyScreen, trouble }, 80, 24);
     expect(waiting).toHaveLength(24);
