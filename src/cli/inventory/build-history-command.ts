@@ -11,7 +11,7 @@ import { renderTable } from '../shell/render-table.ts';
 import { showZoned } from '../shell/show-instant.ts';
 import { unknownAccount } from './with-management.ts';
 
-export interface BuildHistoryOptions extends DaemonTarget {
+interface BuildHistoryOptions extends DaemonTarget {
   /** Only the rows of this account. */
   readonly account?: string;
 }
