@@ -3,6 +3,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { groupToHold, strataToReleaseFirst } from '../decision/group-to-hold.ts';
 import type { IncidentDetails, Notice, NoticeAction, NoticeFigures, OnceDetails } from '../model/notice.ts';
+import { isRolloutEnd } from '../model/rollout.ts';
 import { endStates, isEnd, isFailed } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
 import { commandFor, quoteArgument } from '../status/command-for.ts';
@@ -163,17 +164,23 @@ function openOf(
     const wave = state === 'awaitingApproval' ? null : waiting;
     const incident = `${id}/approval/${wave ?? 'plan'}`;
     open.push({ incident, details: { event: 'approvalNeeded', wave } });
-  } else if (headline.needsPerson && headline.kind !== 'paused' && headline.kind !== 'rollingBack') {
+  } else if (headline.needsPerson && headline.kind !== 'paused' && !isOfRollback(status)) {
     // For another account or a newer version, the blockers contain the reason.
     const why = headline.kind === 'held' ? reason : (status.blockers[0]?.reason ?? reason);
     const incident = `${id}/${headline.kind}/${hold ?? 0}`;
     open.push({ incident, details: { event: 'held', reason: why, headline: headline.kind } });
   }
-  open.push(...heldStrataOf(status));
+  // Its held strata start nothing any more, whether or not they are released.
+  if (!isRolloutEnd(state) && state !== 'rollingBack') open.push(...heldStrataOf(status));
   const { mark, at: since } = at.progress;
   if (mark !== waitingMark && at.now - since >= at.gracePeriodMs)
     open.push({ incident: `${id}/noProgress/${since}`, details: { event: 'noProgress', since } });
   return open;
+}
+
+/** Whether the rollback of a rollout stops, or the policy for it is missing. That rollback is a rollout with messages of its own. */
+function isOfRollback({ state, headline }: RolloutStatus): boolean {
+  return headline.kind === 'rollingBack' || (headline.kind === 'policyMissing' && state === 'rollingBack');
 }
 
 /** What is over may come again, and is another incident then: its id ends with the time at which it was first seen. */
@@ -217,8 +224,10 @@ function progressOf(
   status: RolloutStatus,
   now: EpochMs,
 ): AnnouncedRollout['progress'] {
-  const { headline, blockers, waves, counts } = status;
-  const moves = status.endedAt === null && (headline.kind === 'running' || headline.kind === 'rollingBack');
+  const { headline, blockers, waves, counts, state, rollbackId } = status;
+  // Once its rollback is planned, only that one advances, and reports if it does not.
+  const isOver = status.endedAt !== null || (state === 'rollingBack' && rollbackId !== null);
+  const moves = !isOver && (headline.kind === 'running' || headline.kind === 'rollingBack');
   const isAwaited = blockers.some(({ until }) => until !== null && until > now);
   const mark =
     moves && !isAwaited

@@ -242,6 +242,47 @@ describe('the notifications of a rollout', () => {
   });
 });
 
+describe('a rollout that is rolled back', () => {
+  const strata = strataHolding(aHeldStratum());
+  const stratumHeld = aRolloutStatus({ strata });
+  const aborted = aRolloutStatus({ state: 'aborted', strata, endedAt: startedAt + 9 * minute });
+  const rollingBack = aRolloutStatus({ state: 'rollingBack', rollbackId: 'production-20260302-2', strata });
+  const rolledBack = aRolloutStatus({ state: 'rolledBack', strata, endedAt: startedAt + 20 * minute });
+  const overAndFinished = ['stratumHeld over', 'finished'];
+
+  it('asks nobody about its held strata, also when it had ended before', () => {
+    expect(announced(stratumHeld, aborted, rollingBack, rolledBack)).toEqual([
+      ['started', 'stratumHeld raised'],
+      overAndFinished,
+      [],
+      ['finished'],
+    ]);
+  });
+
+  it.each<[string, RolloutStatus]>([
+    ['its rollback begins', rollingBack],
+    ['it is aborted, before its last upgrades end', { ...aborted, endedAt: null }],
+  ])('ends an open incident once, when %s', (_when, next) => {
+    expect(announced(stratumHeld, next, next, rolledBack)).toEqual([
+      ['started', 'stratumHeld raised'],
+      ['stratumHeld over'],
+      [],
+      ['finished'],
+    ]);
+  });
+
+  it('leaves it to its rollback to report a missing policy', () => {
+    const headline = { kind: 'policyMissing', needsPerson: true } as const;
+    expect(announced({ ...rollingBack, headline })).toEqual([['started']]);
+  });
+
+  it('leaves it to its rollback to report that there is no progress, once that is planned', () => {
+    const over = (status: RolloutStatus) => announced(...Array.from({ length: 70 }, () => status)).flat();
+    expect(over(rollingBack)).toEqual(['started']);
+    expect(over({ ...rollingBack, rollbackId: null })).toEqual(['started', 'noProgress raised']);
+  });
+});
+
 it.each([
   ['succeeded', 'rolled back'],
   ['finishedWithFailures', 'rolled back, not all'],
