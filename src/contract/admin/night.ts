@@ -39,7 +39,7 @@ export const RolloutNight = namedObject('RolloutNight', 'A rollout on one time a
     reason: z.string(),
     by: z.string().describe('Empty for windows and freezes.'),
   }).describe(
-    'Why nothing started in any wave. Windows and freezes only while they were in force, until tomorrow.',
+    'Why nothing started in any wave. Windows and freezes only while they were in force; none that begins later than tomorrow.',
   ),
   marks: listOf(
     z.discriminatedUnion('kind', [

@@ -140,27 +140,31 @@ function stopBands(rollout: Rollout, events: readonly RolloutEvent[]): readonly 
 }
 
 /** When no upgrade could start by the calendar. */
-function closedBands(rollout: Rollout, events: readonly RolloutEvent[], until: EpochMs): readonly Band[] {
-  const { waves, createdAt, rollback } = rollout;
+function closedBands(rollout: Rollout, events: readonly RolloutEvent[], horizon: EpochMs): readonly Band[] {
+  const { waves, createdAt, endedAt, rollback } = rollout;
   const backFrom = wentBack(rollout, events)[0]?.from ?? null;
   const lifted = events.find(({ event }) => event === 'rollout.windowsLifted');
   // A rollback that ignores the calendar does so from its start on.
-  const keptUntil = lifted?.at ?? (rollback.anyTime ? (backFrom ?? createdAt) : until);
+  const keptUntil = lifted?.at ?? (rollback.anyTime ? (backFrom ?? createdAt) : Number.POSITIVE_INFINITY);
   const bands: Band[] = [];
-  for (const period of calendarPeriods(rollout, events, keptUntil))
+  for (const period of calendarPeriods(rollout, events, { keptUntil, horizon }))
     for (const band of closedIn(period, waves, backFrom)) {
       const last = bands.at(-1);
       if (last?.kind === band.kind && last.to === band.from && last.reason === band.reason)
         bands.splice(-1, 1, { ...last, to: band.to });
       else bands.push(band);
     }
-  return bands;
+  // What begins with the end of the rollout kept nothing from starting.
+  return endedAt === null ? bands : bands.filter(({ from }) => from < endedAt - passMs);
 }
 
 interface CalendarPeriod {
   readonly calendar: Omit<ReplacedCalendar, 'until'>;
   readonly from: EpochMs;
+  /** Infinite for the present calendar. */
   readonly to: EpochMs;
+  /** Stretches that begin later are left out. */
+  readonly horizon: EpochMs;
 }
 
 /**
@@ -170,7 +174,7 @@ interface CalendarPeriod {
 function calendarPeriods(
   { policy, config, createdAt }: Rollout,
   events: readonly RolloutEvent[],
-  until: EpochMs,
+  { keptUntil, horizon }: { readonly keptUntil: EpochMs; readonly horizon: EpochMs },
 ): readonly CalendarPeriod[] {
   const { replacedCalendars: replaced = [] } = config;
   const knownFrom = replaced[0]?.until ?? Number.POSITIVE_INFINITY;
@@ -180,19 +184,20 @@ function calendarPeriods(
       event === 'rollout.policyChanged' && reasonKind !== 'limits' && at < knownFrom,
   );
   let from = unknown?.at ?? createdAt;
-  return [...replaced, { ...policy, until }].map((calendar) => {
-    const period = { calendar, from, to: Math.min(calendar.until, until) };
+  return [...replaced, { ...policy, until: keptUntil }].map((calendar) => {
+    const period = { calendar, from, to: Math.min(calendar.until, keptUntil), horizon };
     from = Math.max(from, calendar.until);
     return period;
   });
 }
 
 /**
- * A wave may have a calendar of its own, which applies until it has passed. A rollback has that of the policy.
+ * A wave may have a calendar of its own, which applies until it has passed: that of the last one also to the retries after
+ * that. A rollback has the calendar of the policy.
  * @param backFrom when the rollback of all waves began; null: there was none
  */
 function closedIn(
-  { calendar, from, to: periodEnd }: CalendarPeriod,
+  { calendar, from, to: periodEnd, horizon }: CalendarPeriod,
   waves: readonly Wave[],
   backFrom: EpochMs | null,
 ): readonly Band[] {
@@ -200,25 +205,32 @@ function closedIn(
   const bands: Band[] = [];
   let at = from;
   for (const [index, { passedAt }] of waves.entries()) {
-    const to = Math.min(passedAt ?? until, until);
-    bands.push(...closedStretches(calendarOfWave(calendar, calendar.waves[index]), at, to));
+    const isLast = index === waves.length - 1;
+    const to = isLast ? until : Math.min(passedAt ?? until, until);
+    bands.push(
+      ...closedStretches(calendarOfWave(calendar, calendar.waves[index]), { from: at, to, horizon }),
+    );
     if (passedAt === null) break;
     at = Math.max(at, to);
   }
   if (backFrom === null) return bands;
   const back = calendarOfWave(calendar, undefined);
-  return [...bands, ...closedStretches(back, Math.max(from, backFrom), periodEnd)];
+  return [...bands, ...closedStretches(back, { from: Math.max(from, backFrom), to: periodEnd, horizon })];
 }
 
-function closedStretches(rules: CalendarRules, from: EpochMs, until: EpochMs): readonly Band[] {
+function closedStretches(
+  rules: CalendarRules,
+  { from, to: until, horizon }: Omit<CalendarPeriod, 'calendar'>,
+): readonly Band[] {
   const stretches: Band[] = [];
   let at = from;
   // Each turn advances to the next change of the calendar. A day has few of them.
-  for (let turn = 0; turn < 2 * stretchesMax && at < until; turn += 1) {
+  for (let turn = 0; turn < 2 * stretchesMax && at < Math.min(until, horizon); turn += 1) {
     const opening = assessCalendar(rules, '', at);
     const to = Math.min(opening.until ?? until, until);
     if (opening.closedBy !== null) {
-      stretches.push({ ...closedBand(opening.closedBy), from: at, to, by: '' });
+      const end = Number.isFinite(to) ? to : null;
+      stretches.push({ ...closedBand(opening.closedBy), from: at, to: end, by: '' });
     }
     if (to <= at) break;
     at = to;

@@ -201,6 +201,21 @@ describe('the bands over all lanes', () => {
     expect(bands).toMatchObject([{ kind: 'window', from: passedAt }]);
   });
 
+  it('are those for the last retries, after the last wave has passed', () => {
+    const policy = aPolicy({ freezes: [{ ...freeze, from: '2026-03-02T21:20' }] });
+    const passed = { policy, waves: [aWave({ state: 'passed', passedAt: at(10) })] } as const;
+    expect(bandsIn(passed)).toEqual([['freeze', 20, 45]]);
+    const ended = (endedAt: number) => bandsIn({ ...passed, state: 'succeeded', endedAt });
+    expect(ended(at(50))).toEqual([['freeze', 20, 45]]);
+    expect(ended(at(20) + 100)).toEqual([]);
+  });
+
+  it('show the end of a freeze also where that is far away', () => {
+    const long = (to: string) => bandsIn({ policy: aPolicy({ freezes: [{ ...freeze, to }] }) });
+    expect(long('2026-03-06T21:00')).toEqual([['freeze', 0, 4 * 24 * 60]]);
+    expect(long('2027-06-02T21:00')).toEqual([['freeze', 0, null]]);
+  });
+
   it('show windows and freezes only from when a reload brought them', () => {
     const changed = (reasonKind?: string): Happened => [
       'rollout.policyChanged',
@@ -267,7 +282,7 @@ describe('the bands over all lanes', () => {
       ['freeze', 30, 45],
     ]);
     expect(bandsIn({ policy, waves: [passed, { ...passed, passedAt: at(10) }] }, begun)).toEqual([
-      ['window', 5, 10],
+      ['window', 5, 20],
       ['freeze', 30, 45],
     ]);
     const anyTime = { policy, waves: [passed, aWave()], rollback: { anyTime: true } };
