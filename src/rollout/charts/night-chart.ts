@@ -6,7 +6,7 @@ import { etaText } from '../messages/eta-texts.ts';
 import { gateReadingText, nightAheadText, nightBandText, nightSpanText } from '../messages/night-texts.ts';
 import { waveStageText } from '../messages/sentences.ts';
 import { type ChartElement, chartElement, type LegendEntry, legend } from './chart-element.ts';
-import { longWait, waitNote } from './long-wait.ts';
+import { aheadNote, isClosed, longWait, longWaitAhead, waitNote } from './long-wait.ts';
 import { groupNumbers, type NightEntry, nightEntries } from './night-entries.ts';
 import { nightPatterns } from './night-patterns.ts';
 import { type ChartZone, instantOn, scale, type TimeAxis, tickLabels } from './time-axis.ts';
@@ -45,9 +45,7 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
   const { lanes, bands } = night;
   if (bands.length === 0 && lanes.every(({ spans }) => spans.length === 0)) return undefined;
   const end = endOf(parts);
-  const whole = axisOf(night, parts, end);
-  const wait = longWait(night, whole, { now: parts.now, isEndExpected: end !== null });
-  const axis = wait === undefined ? whole : axisOf({ ...night, from: wait.axisFrom }, parts, end);
+  const { whole, axis, wait, waitAhead } = axesOf(night, parts, end);
   const x = scale([axis.from, axis.to], [2, 98]);
   const listed = within(night, whole);
   const shown = within(listed, axis);
@@ -58,6 +56,8 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
     stretch === undefined ? [] : [nightAheadText(wave, stretch, showAt)],
   );
   const endText = end === null ? [] : [`Expected end: ${etaText(end.eta, showAt)}`];
+  const shownAhead = new Map([...ahead].filter(([, stretch]) => isBefore(axis.to, stretch)));
+  const shownEnd = isBefore(axis.to, end) ? end : null;
   const entries = nightEntries(listed, showAt);
   const height = numbersHeight + lanes.length * laneHeight + ticksHeight;
   const present: readonly ChartElement[] =
@@ -68,11 +68,12 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
     nightPatterns,
     ...bandsBehind(shown, { ...view, now: parts.now }),
     ...(wait === undefined ? [] : [line('cut', x(axis.from), { lanes: lanes.length })]),
+    ...(waitAhead === undefined ? [] : [line('cut', x(axis.to), { lanes: lanes.length })]),
     ...numbers(entries, x, lanes.length),
     ...lanes.flatMap((lane, index) =>
-      laneOf(night, lane, { ...view, index, now: parts.now, ahead: ahead.get(lane.wave) }),
+      laneOf(night, lane, { ...view, index, now: parts.now, ahead: shownAhead.get(lane.wave) }),
     ),
-    ...endMark(end, { lanes: lanes.length, x, title: endText.join('') }),
+    ...endMark(shownEnd, { lanes: lanes.length, x, title: endText.join('') }),
     ...present,
     ...tickLabels(axis, x, height - 6),
   );
@@ -80,8 +81,9 @@ export function nightChart(night: RolloutNight, parts: NightParts): ChartElement
     'div',
     { class: 'night' },
     ...(wait === undefined ? [] : [waitNote(wait, showAt)]),
+    ...(waitAhead === undefined ? [] : [aheadNote(waitAhead, endText.join(''), showAt)]),
     svg,
-    legend(legendOf(shown, parts.nowText, { end, ahead: aheadTexts.length > 0 })),
+    legend(legendOf(shown, parts.nowText, { end: shownEnd, ahead: shownAhead.size > 0 })),
     listOf([...entries.map(({ text }) => text), ...aheadTexts, ...endText], parts),
   );
 }
@@ -121,8 +123,18 @@ function axisOf(night: RolloutNight, { now, zone, localOf }: NightParts, end: Ex
   return { ...clock, to: last + Math.max(tailMs, (last - from) * 0.04) };
 }
 
-function isClosed({ kind }: RolloutNight['bands'][number]): boolean {
-  return kind === 'window' || kind === 'freeze';
+/** The axis of the whole rollout, and that of the picture, which has long waits cut off. */
+function axesOf(night: RolloutNight, parts: NightParts, end: ExpectedEnd | null) {
+  const whole = axisOf(night, parts, end);
+  const waitAhead = longWaitAhead(night, whole.to, parts);
+  const until = { ...whole, to: waitAhead?.axisTo ?? whole.to };
+  const wait = longWait(night, until, { now: parts.now, isEndExpected: end !== null });
+  const later = wait === undefined ? whole : axisOf({ ...night, from: wait.axisFrom }, parts, end);
+  return { whole, axis: { ...later, to: waitAhead?.axisTo ?? later.to }, wait, waitAhead };
+}
+
+function isBefore(at: EpochMs, stretch: Stretch | null | undefined): boolean {
+  return stretch != null && stretch.from < at;
 }
 
 /** Windows and freezes are known for longer than the picture lasts. */

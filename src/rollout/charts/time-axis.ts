@@ -51,11 +51,11 @@ function tickText(local: number, stepMs: DurationMs): string {
 
 const withSecondsMs: DurationMs = 30 * minuteMs;
 
-/** Writes an instant of the axis: with the day if the axis has several, with seconds if it is short. */
+/** Writes an instant: with the day if the axis has several, with seconds if it is short and does not end before. */
 export function instantOn({ from, to, localOf }: TimeAxis): (at: EpochMs) => string {
   const dayOf = (at: EpochMs) => Math.floor(localOf(at) / dayMs);
-  const length = to - from < withSecondsMs ? 19 : 16;
   return (at) => {
+    const length = to - from < withSecondsMs && at <= to ? 19 : 16;
     const time = new Date(localOf(at)).toISOString().slice(11, length);
     return dayOf(from) === dayOf(to) && dayOf(at) === dayOf(from) ? time : `${dayText(localOf(at))} ${time}`;
   };

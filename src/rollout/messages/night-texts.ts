@@ -12,7 +12,12 @@ type ShowAt = (at: EpochMs) => string;
 
 /** What a wave does in a stretch of time: `21:20 to 21:35: wave canary soaks`. */
 export function nightSpanText(wave: string, span: Span, showAt: ShowAt): string {
-  return `${stretchText(span, showAt)}: wave ${wave} ${spanText(span)}${dueText(span, showAt)}`;
+  return `${stretchText(span, showAt)}: ${nightSpanCause(wave, span)}${dueText(span, showAt)}`;
+}
+
+/** The same without the time: `wave canary soaks`. */
+export function nightSpanCause(wave: string, span: Span): string {
+  return `wave ${wave} ${spanText(span)}`;
 }
 
 /** What is expected of a wave: `22:10 to 23:40: wave rest, expected`. */
@@ -44,6 +49,21 @@ export function nightWaitText({ lastsMs, isForApproval, by, ...stretch }: NightW
   return `${stretchText(stretch, showAt)}: ${waits} ${formatDuration(lastsMs)} ${what}`;
 }
 
+/** A wait that lasts or is to come, which a picture shows cut off. */
+export interface NightWaitAhead {
+  readonly axisTo: EpochMs;
+  /** Null: its end is not known. */
+  readonly to: EpochMs | null;
+  readonly why: string;
+}
+
+export const deferredText = 'only deferred collectors remain';
+
+/** `Cut off at 21:37: freeze: audit, until Mar 3 14:30`. */
+export function nightCutText({ axisTo, to, why }: NightWaitAhead, showAt: ShowAt): string {
+  return `Cut off at ${showAt(axisTo)}: ${why}${to === null ? '' : `, until ${showAt(to)}`}`;
+}
+
 const spanText = makeText<Span>({
   upgrade: () => 'is upgraded',
   soak: () => 'soaks',
@@ -54,10 +74,11 @@ const spanText = makeText<Span>({
 
 /** Why nothing started in a stretch of time. */
 export function nightBandText(band: Band, showAt: ShowAt): string {
-  return `${stretchText(band, showAt)}: ${bandText(band)}`;
+  return `${stretchText(band, showAt)}: ${nightBandCause(band)}`;
 }
 
-const bandText = makeText<Band>({
+/** The same without the time. */
+export const nightBandCause = makeText<Band>({
   hold: ({ by, reason }) => `held${whoText(by)}${becauseText(reason)}`,
   buildHold: ({ by, reason }) => `the build is held${whoText(by)}${becauseText(reason)}`,
   pause: ({ by, reason }) => `paused${whoText(by)}${becauseText(reason)}`,

@@ -218,6 +218,76 @@ describe('the picture of a rollout', () => {
     expect(axisOf(unknown)).toBe('Waves from 15:48 to 21:12');
   });
 
+  const noteOf = (chart: ChartElement | undefined) =>
+    all(chart)
+      .filter(({ tag, attributes }) => tag === 'p' && attributes['class'] === 'quiet small')
+      .map(textOf);
+  const freezeTo = (minutes: number | null) =>
+    ({ ...hold, kind: 'freeze', from: at(28), to: minutes === null ? null : at(minutes), by: '' }) as const;
+  const endAt = (minutes: number) =>
+    ({ kind: 'at', at: at(minutes), plusMinusMs: minute, requests: 5 }) as const;
+
+  it('cuts off a long wait ahead, and names it and the expected end', () => {
+    const waves = [{ name: 'rest', expected: { from: at(1050), to: at(1060) } }];
+    const parts = { eta: endAt(1060), waves };
+    const long = draw({ bands: [hold, freezeTo(1050)] }, parts);
+    expect(axisOf(long)).toBe('Waves from 21:00 to 21:37');
+    expect(noteOf(long)).toEqual([
+      'Cut off at 21:37: freeze: too many, until Mar 3 14:30. Expected end: about Mar 3 14:40 (±1m), 5 requests',
+    ]);
+    expect(classesOf(long, 'line')).toContain('cut');
+    expect(classesOf(long, 'rect')).toEqual(expect.arrayContaining(['band freeze', 'stretch busy']));
+    for (const beyond of ['stretch ahead', 'eta']) expect(classesOf(long, 'rect')).not.toContain(beyond);
+    const swatches = classesOf(long, 'i').map((name) => String(name).split(' ').at(-1));
+    expect(swatches).not.toEqual(expect.arrayContaining(['ahead']));
+    expect(swatches).not.toContain('eta');
+    expect(textOf(long as ChartElement)).toContain('Mar 3 14:30 to Mar 3 14:40: wave rest, expected');
+  });
+
+  it('cuts off a window that closes soon, and the waits before and after it', () => {
+    const closed = { ...freezeTo(1050), kind: 'window', reason: '', from: at(35) } as const;
+    const chart = draw({ ...waitedFrom(-312), bands: [closed] }, { eta: endAt(1060) });
+    expect(axisOf(chart)).toBe('Waves from 20:56 to 21:43');
+    expect(noteOf(chart)).toEqual([
+      '15:48 to 21:00: waited 5h12m for an approval by alice',
+      expect.stringContaining('Cut off at 21:43: no window is open, until Mar 3 14:30. Expected end'),
+    ]);
+    expect(classesOf(chart, 'line').filter((name) => name === 'cut')).toHaveLength(2);
+  });
+
+  it.each<[string, Partial<RolloutNight>, Parameters<typeof endAt>[0]]>([
+    ['that is short', { bands: [freezeTo(120)] }, 180],
+    ['before anything has begun', { lanes: [{ ...rest, spans: [] }], bands: [freezeTo(1050)] }, 1060],
+    ['of an ended rollout', { to: at(30), bands: [freezeTo(1050)] }, 1060],
+    [
+      'for a soak, where the rest of the plan lasts longer',
+      { lanes: [{ ...rest, spans: [soakUntil(150)] }] },
+      400,
+    ],
+  ])('does not cut off a wait ahead %s', (_what, changes, end) => {
+    const chart = draw(changes, { eta: endAt(end) });
+    expect(classesOf(chart, 'line')).not.toContain('cut');
+    expect(noteOf(chart)).toEqual([]);
+  });
+
+  it.each([
+    [null, 'Waves from 21:00 to 21:37', '21:37'],
+    [at(40), 'Waves from 21:00 to 21:50', '21:50'],
+  ])('cuts off a long wait for deferred collectors, after %s', (othersAt, axis, cutAt) => {
+    const chart = draw({ bands: [] }, { eta: { kind: 'atTheLatest', at: at(2880), othersAt } });
+    expect(axisOf(chart)).toBe(axis);
+    const words = `Cut off at ${cutAt}: only deferred collectors remain, until Mar 4 21:00. Expected end: `;
+    expect(noteOf(chart)[0]?.startsWith(words)).toBe(true);
+  });
+
+  it('cuts off a long soak, the last of the plan', () => {
+    const spans = [...canary.spans.slice(0, 1), soakUntil(1440)];
+    const chart = draw({ lanes: [{ ...rest, spans }] }, { eta: endAt(1450) });
+    expect(axisOf(chart)).toBe('Waves from 21:00 to 21:37');
+    expect(noteOf(chart)[0]).toMatch(/^Cut off at 21:37: wave rest soaks, until Mar 3 21:00\. /);
+    expect(classesOf(chart, 'rect')).toContain('stretch ahead');
+  });
+
   it('has a swatch as drawn for each entry of its legend', () => {
     const kinds = ['hold', 'buildHold', 'pause', 'approval', 'inventory', 'window', 'freeze'] as const;
     const bands = kinds.map((kind) => ({ ...hold, kind }));
@@ -249,6 +319,7 @@ describe('an instant of a time axis', () => {
 
   it('has seconds on a short axis, and the day where that is another one', () => {
     expect(shown(10 * minute, at(5))).toBe('21:05:00');
+    expect(shown(10 * minute, at(600))).toBe('Mar 3 07:00');
     expect(shown(2 * hour, at(5))).toBe('21:05');
     expect(shown(2 * hour, at(600))).toBe('Mar 3 07:00');
     expect(shown(5 * hour, at(5))).toBe('Mar 2 21:05');
