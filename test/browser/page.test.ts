@@ -757,6 +757,17 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await page.locator('.connection').textContent()).toContain('No answer since');
   });
 
+  it.each([390, 1440])(
+    'has room for the banner where it was loaded while Redis is away: %d pixels',
+    async (width) => {
+      const { operations, url } = await servePage(worldRollouts, { isUnavailable: () => true });
+      operations.breakWith(new Error('Redis is away'));
+      const page = await open(url, { viewport: { width, height: 900 } });
+      await page.locator('.connection.away').getByText('Check `redis` in the config').waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    },
+  );
+
   it('polls where a proxy blocks the stream', async () => {
     const { operations, url, status } = await openRollout();
     const page = ending(await browser.newPage());
