@@ -886,6 +886,9 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       const buttons = await page.getByRole('button').allTextContents();
       expect(buttons.filter((text) => !['sign out', 'Keys', 'HTML', 'Markdown'].includes(text))).toEqual([]);
     }
+    await page.goto(`${url}/#/rollouts/${waiting}`);
+    const command = page.locator('.verbs', { has: page.locator('code') });
+    expect(await command.textContent()).toMatch(/^upwave hold /);
   });
 
   it('offers to hold the group that explains most failures before it offers to resume', async () => {

@@ -3,5 +3,10 @@ import { me } from './live.ts';
 
 /** A button that changes something: only operators see it. */
 export function ActButton(props: Omit<ComponentProps<'button'>, 'type'>) {
-  return me.value.role === 'operator' ? <button type="button" {...props} /> : null;
+  return mayAct() ? <button type="button" {...props} /> : null;
+}
+
+/** Whether this person sees buttons that change something. */
+export function mayAct(): boolean {
+  return me.value.role === 'operator';
 }

@@ -5,7 +5,7 @@ import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeText, unweighedText } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
-import { ActButton } from '../parts/act-button.tsx';
+import { ActButton, mayAct } from '../parts/act-button.tsx';
 import type { Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
 import { Badge } from '../parts/tones.tsx';
@@ -122,7 +122,8 @@ function HoldGroup({ rollout, shared }: { readonly rollout: Rollout; readonly sh
         hold these {showCount(count)}
       </ActButton>
       <span class="quiet small">
-        or <code>{command}</code>
+        {mayAct() ? 'or ' : ''}
+        <code>{command}</code>
       </span>
     </div>
   );
