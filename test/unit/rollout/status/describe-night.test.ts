@@ -208,6 +208,15 @@ describe('the bands over all lanes', () => {
     const ended = (endedAt: number) => bandsIn({ ...passed, state: 'succeeded', endedAt });
     expect(ended(at(50))).toEqual([['freeze', 20, 45]]);
     expect(ended(at(20) + 100)).toEqual([]);
+    const reloaded = { kind: 'policyChanged', at: at(30), policy, generation: 2, differences: [] } as const;
+    const rollout = evolveRollout(aRollout({ waves: passed.waves }), reloaded);
+    const changed = aRolloutEvent({
+      event: 'rollout.policyChanged',
+      at: at(30),
+      reasonKind: 'calendar',
+    });
+    const [freezeOfReload] = describeNight(rollout, [changed], now).bands;
+    expect(freezeOfReload).toMatchObject({ kind: 'freeze', from: at(30), to: at(45) });
   });
 
   it('show the end of a freeze also where that is far away', () => {
