@@ -117,7 +117,8 @@ async function run(config: ConfigData, service: ServiceProcess): Promise<Ran> {
       async () => {
         // Each answer takes time from the daemon.
         await sleepForReal(checkEveryMs);
-        const [status] = await daemon.api.listRollouts();
+        // Its rollback is a rollout, too.
+        const status = (await daemon.api.listRollouts()).find(({ kind }) => kind === 'upgrade');
         if (status === undefined) return undefined;
         const isStopped = status.endedAt !== null || status.state === 'held';
         return isStopped && status.inFlight === 0 && status;

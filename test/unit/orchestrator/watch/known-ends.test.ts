@@ -43,6 +43,12 @@ describe('ends that lists show', () => {
     expect(requestsPerUpgrade).toBeLessThan(4.6);
   });
 
+  it('are known soon with few slots, too, as the request rate is idle then', async () => {
+    const scenario = scenarioOf({ collectors: 200, durations });
+    const { overGreedy } = await playVirtually({ scenario, slots: 10 });
+    expect(overGreedy).toBeLessThanOrEqual(1.02);
+  });
+
   it('cost 2.5 requests an upgrade at most with 100 slots, and no slot idles for long', async () => {
     const scenario = scenarioOf({ collectors: 600, durations });
     const { requestsPerUpgrade, overGreedy } = await playVirtually({ scenario, slots: 100 });
