@@ -30,19 +30,19 @@ export function makeFailureFilter(text: string): (shown: ShownCause) => boolean 
 }
 
 /**
- * Makes the filter for the argument of `--cause`: the name of a failure class, or else a state, a kind of reason, or a part of
- * the reason as `status` and `explain` show it, where `…` matches anything. Case, spaces and dashes are ignored: `time-out`
- * is `timedOut`.
+ * Makes the filter for the argument of `--cause`. A failure class as it is spelled, such as `retry`, means this class only. Else
+ * it is a class, a state, a kind of reason, or a part of the reason as `status` and `explain` show it, where `…` matches
+ * anything. Case, spaces and dashes are ignored then.
  */
 export function makeCauseFilter(text: string): (shown: ShownCause) => boolean {
+  const named = upgradeFailureClasses.find((each) => each === text.trim());
   const wanted = normalize(text);
-  const named = upgradeFailureClasses.find((each) => normalize(each) === wanted);
   if (named !== undefined) return ({ failureClass }) => failureClass === named;
   const isTimeOut = wanted === 'timeout';
   const parts = wanted.split('…').filter((part) => part !== '');
   return ({ state, failureClass, reasonKind, reason }) =>
     (isTimeOut && failureClass === 'timedOut') ||
-    [state, reasonKind ?? ''].some((name) => normalize(name) === wanted) ||
+    [state, failureClass ?? '', reasonKind ?? ''].some((name) => normalize(name) === wanted) ||
     (parts.length > 0 && containsInOrder(normalize(reason ?? ''), parts));
 }
 

@@ -20,23 +20,25 @@ const noSpace = aFailed('failed', 'retry', 'attempt 3 of 3: no space left on dev
 const slow = aFailed('failed', 'retry', 'attempt 3 of 3: time-out while checking privileges');
 const timedOut = aFailed('timedOut', 'timedOut', 'no end within 35m');
 const lost = aFailed('unconfirmed', 'unconfirmed', 'not alive again within 10m');
-const failed = [disabled, noSpace, slow, timedOut, lost];
+const spent = aFailed('failed', 'retry', 'attempt 3 of 3: the upgrade timed out');
+const failed = [disabled, noSpace, slow, timedOut, lost, spent];
 
 describe('the word given with `retry --cause`', () => {
   it.each<[string, readonly Upgrade[]]>([
     ['permanent', [disabled]],
     // The name of a class means the class alone, whatever reasons say.
-    ['retry', [noSpace, slow]],
-    ['timed out', [timedOut]],
-    ['Timed-Out', [timedOut]],
+    ['retry', [noSpace, slow, spent]],
+    ['timed out', [timedOut, spent]],
+    ['Timed-Out', [timedOut, spent]],
+    ['timedOut', [timedOut]],
     // As it is called in texts: the state, and the cause.
     ['timeout', [slow, timedOut]],
     ['time-out', [slow, timedOut]],
-    ['failed', [disabled, noSpace, slow]],
+    ['failed', [disabled, noSpace, slow, spent]],
     ['No space left', [noSpace]],
     ['no end within 35m', [timedOut]],
     // As the text of a cause, whose upgrades differ there.
-    ['attempt … of 3: …', [noSpace, slow]],
+    ['attempt … of 3: …', [noSpace, slow, spent]],
     ['attempt … space', [noSpace]],
     ['space … attempt', []],
     ['…', []],
