@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readWhatIf, usualWhatIf } from '../../../../src/cli/rehearse/what-if-file.ts';
 import { ConfigError } from '../../../../src/config/source/config-error.ts';
@@ -14,8 +15,13 @@ const occasion = { policy, at: startedAt };
 const at = (text: string) => Date.parse(`2026-03-03T${text}:00Z`);
 
 describe('a what-if file', () => {
-  it('is read as the example in config/ writes it', () => {
-    expect(readWhatIf('config/what-if.yaml', occasion)).toEqual({
+  it('is read as the example in config/ writes it, also with the gate that few policies have', () => {
+    const example = 'config/what-if.yaml';
+    const path = aConfigFolder(onTestFinished).write('whole.yaml', {});
+    writeFileSync(path, readFileSync(example, 'utf8').replace('# gates:', 'gates:'));
+    const withoutGates = readWhatIf(example, { ...occasion, policy: aPolicy() });
+    expect({ ...withoutGates, gates: { 'go-live': 'hold' } }).toEqual(readWhatIf(path, occasion));
+    expect(readWhatIf(path, occasion)).toEqual({
       breaks: [
         { match: { osName: ['Windows*'] }, share: 0.4, how: 'neverReturns', afterMs: 0 },
         { match: { fields: { rack: ['r7'] } }, share: 1, how: 'dies', afterMs: 4 * 3_600_000 },
