@@ -3,7 +3,7 @@ import { assessCalendar, calendarOf, needsCollectorZone } from '../calendar/cale
 import type { CalendarRules } from '../calendar/open-stretches.ts';
 import type { Lane } from '../model/plan-groups.ts';
 import type { Candidate, LaneQueue, RolloutView } from '../model/rollout.ts';
-import type { Blocker, LaneBlocker } from './blocker.ts';
+import { type Blocker, isWindowWait, type LaneBlocker } from './blocker.ts';
 import { paceOf } from './pace.ts';
 import { makeTurnRule } from './start-order.ts';
 
@@ -40,12 +40,13 @@ export function admissionOf(view: RolloutView, now: EpochMs): Admission {
   const verdicts = verdictsOnLanes(view, now);
   const blocked = blockersOf(verdicts);
   const wakeAt = earliest([view.nextRetryAt, ...blocked.map(({ until }) => until)]);
-  const waiting = view.candidates.some(({ retries, pending }) => retries.length + pending.length > 0);
-  if (!waiting) {
-    const isIdle = view.slotsTaken === 0 && view.nextRetryAt !== null;
-    const blockers = isIdle ? [{ kind: 'retryNotDue', until: view.nextRetryAt } as const] : [];
-    return { picks: [], blockers, wakeAt: view.nextRetryAt };
-  }
+  const waiting = verdicts.filter(({ queue }) => hasCandidates(queue));
+  if (waiting.every(isHeld))
+    return {
+      picks: [],
+      blockers: [...blockersOf(waiting), ...retryBlockers(view, now)],
+      wakeAt: view.nextRetryAt,
+    };
   const free = freeSlots(view);
   if (free <= 0) return { picks: [], blockers: [slotBlocker(view)], wakeAt };
   const pace = paceOf(view, now);
@@ -61,6 +62,24 @@ export function admissionOf(view: RolloutView, now: EpochMs): Admission {
   };
 }
 
+/** Why retries do not start while nothing else waits or runs: a closed calendar where it lasts longer than their delay. */
+function retryBlockers(view: RolloutView, now: EpochMs): readonly Blocker[] {
+  const { slotsTaken, nextRetryAt } = view;
+  if (slotsTaken > 0 || nextRetryAt === null) return [];
+  const closed = closedPastRetry(view, nextRetryAt, now);
+  if (closed === undefined) return [{ kind: 'retryNotDue', until: nextRetryAt }];
+  return [{ ...closed.closedBy, timeZone: '', until: closed.until }];
+}
+
+/** How the calendar is closed beyond the instant of the next retry; undefined if it is not, or where zones differ. */
+function closedPastRetry(view: RolloutView, nextRetryAt: EpochMs, now: EpochMs) {
+  const calendar = calendarOf(view.rollout);
+  if (needsCollectorZone(calendar)) return undefined;
+  const { closedBy, until } = assessCalendar(calendar, '', now);
+  if (closedBy === null || (until !== null && until <= nextRetryAt)) return undefined;
+  return { closedBy, until };
+}
+
 /** How many upgrades may start now; negative after a reload has lowered `concurrency` (P2). */
 export function freeSlots({ rollout, slotsTaken }: RolloutView): number {
   return rollout.policy.concurrency - slotsTaken;
@@ -72,31 +91,20 @@ export function slotBlocker({ rollout }: RolloutView): Blocker {
 }
 
 /**
- * When the next window opens, if all candidates wait for one; null if not within a year; undefined if some may start or
- * none waits for a window. A retry that is not due yet waits for the window too, unless the window opens first.
+ * When the next window opens, if all candidates that are not held wait for one; null if not within a year; undefined if some may
+ * start or none waits for a window. A retry that is not due yet waits for the window too, unless the window opens first.
  */
 export function nextOpening(view: RolloutView, now: EpochMs): EpochMs | null | undefined {
-  const calendar = calendarOf(view.rollout);
-  const waiting = view.candidates.filter(({ retries, pending }) => retries.length + pending.length > 0);
-  if (waiting.length === 0) {
-    if (view.nextRetryAt === null || needsCollectorZone(calendar)) return undefined;
-    const { isOpen, until } = assessCalendar(calendar, '', now);
-    return isOpen || (until !== null && until <= view.nextRetryAt) ? undefined : until;
-  }
-  const verdicts = verdictsOnLanes({ ...view, candidates: waiting }, now).map(({ verdict }) => verdict);
+  const waiting = verdictsOnLanes({ ...view, candidates: view.candidates.filter(hasCandidates) }, now);
+  if (waiting.every(isHeld))
+    return view.nextRetryAt === null ? undefined : closedPastRetry(view, view.nextRetryAt, now)?.until;
+  const verdicts = waiting.map(({ verdict }) => verdict);
   if (verdicts.some(({ kind }) => kind === 'free')) return undefined;
   const closed = verdicts.flatMap((verdict) =>
-    verdict.kind === 'blocked' && windowWaits.has(verdict.blocker.kind) ? [verdict.blocker.until] : [],
+    verdict.kind === 'blocked' && isWindowWait(verdict.blocker.kind) ? [verdict.blocker.until] : [],
   );
   return closed.length === 0 ? undefined : earliest(closed);
 }
-
-const windowWaits: ReadonlySet<LaneBlocker['kind']> = new Set([
-  'window',
-  'freeze',
-  'notBefore',
-  'windowTooShort',
-]);
 
 /**
  * Makes the rule that decides whether collectors of a lane may start, and why not. Evaluated in order: what an operator
@@ -178,6 +186,14 @@ function roomIn(view: RolloutView, domain: number): number {
 }
 
 type JudgedLane = { readonly queue: LaneQueue; readonly verdict: LaneVerdict };
+
+function hasCandidates({ retries, pending }: LaneQueue): boolean {
+  return retries.length + pending.length > 0;
+}
+
+function isHeld({ verdict }: JudgedLane): boolean {
+  return verdict.kind === 'blocked' && verdict.blocker.kind === 'stratumHeld';
+}
 
 function verdictsOnLanes(view: RolloutView, now: EpochMs): readonly JudgedLane[] {
   const verdictOf = makeLaneRule(view, now);

@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { BlockerKind } from '../../base/vocabulary.ts';
 import type { ForeignAccount } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import {
@@ -104,6 +105,18 @@ export type LaneBlocker =
   /** An upgrade is expected to take longer than the window stays open (P7). */
   | { readonly kind: 'windowTooShort'; readonly timeZone: string; readonly expectMs: DurationMs }
   | { readonly kind: 'cap'; readonly label: string; readonly cap: number };
+
+const windowWaits: ReadonlySet<BlockerKind> = new Set<LaneBlocker['kind']>([
+  'window',
+  'freeze',
+  'notBefore',
+  'windowTooShort',
+]);
+
+/** Whether a blocker of this kind ends when the calendar opens. */
+export function isWindowWait(kind: BlockerKind): boolean {
+  return windowWaits.has(kind);
+}
 
 /** Why a wave has not started. `gateOf`: the wave before it. */
 export interface WaveWaits {

@@ -3,6 +3,7 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus, ShownBlocker } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
+import { isWindowWait } from '../decision/blocker.ts';
 import { groupToHoldFirst, startableOf, strataToReleaseFirst } from '../decision/group-to-hold.ts';
 import { startingIn } from './consequences.ts';
 import { stayTexts } from './exclusions.ts';
@@ -131,35 +132,60 @@ function waysOn(status: RolloutStatus): string {
 
 /** The sentence for a rollout that continues, except for a part that a person has to settle. */
 function ongoingText(status: RolloutStatus, showAt: ShowAt): string {
-  const { headline, reason, strata } = status;
-  const first = namedBlocker(status);
-  const waits = first === undefined ? sentence(reason) : sentence(blockerUntilText(first, showAt));
-  const [one, ...others] = strata.held;
-  const waiting = sumOf(strata.held, (each) => each.waiting);
-  if (first?.kind === 'stratumHeld') {
-    const held =
-      others.length === 0 ? `${heldName(one?.label ?? '')} is held` : `${others.length + 1} strata are held`;
-    return `${sentence(one === undefined ? first.reason : held)} The rest continues.`;
-  }
-  if (waiting > 0) {
-    const collectors = counted(waiting, 'collector of held strata waits', 'collectors of held strata wait');
-    return `${collectors} for a release. ${headline.kind === 'running' ? 'The rest continues.' : waits}`;
-  }
-  return headline.kind === 'running' && first === undefined ? 'Needs nothing.' : `Needs nothing. ${waits}`;
+  const { headline, reason } = status;
+  const named = namedBlocker(status);
+  const isRunning = headline.kind === 'running' || headline.kind === 'rollingBack';
+  const held = heldPartText(status);
+  if (held !== undefined && (named === undefined ? isRunning : named.kind === 'stratumHeld'))
+    return `${held} The rest continues.`;
+  if (named === undefined && headline.kind === 'running') return 'Needs nothing.';
+  const waits = named === undefined ? sentence(reason) : sentence(blockerUntilText(named, showAt));
+  return `${held ?? 'Needs nothing.'} ${waits}`;
 }
 
-/** The blocker that the sentence of a running rollout names. A held stratum comes first, because a person has to settle it. */
-export function namedBlocker({
-  headline,
-  endedAt,
-  blockers,
-  strata,
-}: RolloutStatus): ShownBlocker | undefined {
+/** The part that waits for a release; undefined if there is none. */
+function heldPartText({ blockers, strata }: RolloutStatus): string | undefined {
+  const blocker = blockers.find(({ kind }) => kind === 'stratumHeld');
+  const [one, ...others] = strata.held;
+  if (blocker !== undefined) {
+    if (one === undefined) return sentence(blocker.reason);
+    return others.length === 0
+      ? sentence(`${heldName(one.label)} is held`)
+      : `${others.length + 1} strata are held.`;
+  }
+  const waiting = sumOf(strata.held, (each) => each.waiting);
+  if (waiting === 0) return undefined;
+  return `${counted(waiting, 'collector of held strata waits', 'collectors of held strata wait')} for a release.`;
+}
+
+/**
+ * The blocker that the sentence of a running rollout names. What stops all of it comes first, such as a freeze. Then comes a held
+ * stratum, because a person has to settle it.
+ */
+export function namedBlocker(status: RolloutStatus): ShownBlocker | undefined {
+  const { headline, endedAt, blockers, strata } = status;
   if (headline.needsPerson || endedAt !== null || headline.kind === 'waitsForService') return undefined;
   const held = blockers.find(({ kind }) => kind === 'stratumHeld');
-  if (held !== undefined) return held;
+  const named = blockerOfAll(status) ?? held;
+  if (named !== undefined) return named;
   const isHidden = headline.kind === 'running' && strata.held.some(({ waiting }) => waiting > 0);
   return isHidden ? undefined : blockers[0];
+}
+
+/** What keeps all collectors from starting that are not held; undefined where some may start soon. */
+function blockerOfAll({ headline, blockers }: RolloutStatus): ShownBlocker | undefined {
+  const others = blockers.filter(({ kind }) => kind !== 'stratumHeld');
+  const closed = others.filter(({ kind }) => isWindowWait(kind));
+  switch (headline.kind) {
+    case 'waitsForWindow':
+      return closed[0];
+    case 'waitsForCollectors':
+    case 'waitsForInventory':
+      return others[0];
+    default:
+      // Upgrades that are in flight continue, but no other starts.
+      return closed.length === others.length ? closed[0] : undefined;
+  }
 }
 
 /** A blocker with the instant until which it lasts: `wave canary soaks, until 21:35`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admissionOf, expectedMs } from '../../../../src/rollout/decision/admission.ts';
+import { admissionOf, expectedMs, nextOpening } from '../../../../src/rollout/decision/admission.ts';
 import type { Lane } from '../../../../src/rollout/model/plan-groups.ts';
 import type { Policy, WindowRule } from '../../../../src/rollout/model/policy.ts';
 import type {
@@ -69,6 +69,23 @@ describe('free slots (P2)', () => {
       blockers: [],
       wakeAt: nextRetryAt,
     });
+  });
+
+  it('wait for the end of a freeze that lasts longer than the delay of the next retry', () => {
+    const freezes = [
+      { from: '2026-03-02T20:00', to: '2026-03-03T00:00', reason: 'month end', timeZone: 'UTC' },
+    ];
+    const until = startedAt + 180 * minute;
+    const frozen = { kind: 'freeze', reason: 'month end', timeZone: '', until };
+    const given = { policy: { freezes }, nextRetryAt: now + minute };
+    expect(admissionOf(view(given), now)).toMatchObject({ blockers: [frozen], wakeAt: now + minute });
+    const later = { ...given, nextRetryAt: until + minute };
+    expect(admissionOf(view(later), now).blockers).toEqual([{ kind: 'retryNotDue', until: until + minute }]);
+
+    const held = { candidates: [aQueue({ pending: ones(1) })], heldStrata: [aHeldStratum(0)] };
+    const aside = view({ ...given, ...held });
+    expect(admissionOf(aside, now).blockers).toMatchObject([{ kind: 'stratumHeld' }, frozen]);
+    expect(nextOpening(aside, now)).toBe(until);
   });
 });
 

@@ -140,6 +140,33 @@ it('names a held group once, without the cause that its note has', () => {
   expect(needText({ ...status, strata: two }, showAt)).toBe('2 strata are held. The rest continues.');
 });
 
+it('names what stops all collectors, such as a freeze, also while strata are held', () => {
+  const held = { kind: 'stratumHeld', reason: 'stratum Linux is held: 3 of 4 failed', until: null } as const;
+  const frozen = { kind: 'freeze', reason: 'frozen: month end', until: startedAt } as const;
+  const retry = { kind: 'retryNotDue', reason: 'the next retry is not due yet', until: startedAt } as const;
+  const cap = { kind: 'cap', reason: 'all slots of this cap are taken', until: null } as const;
+  const strata = strataHolding(aHeldStratum({ waiting: 3 }), aHeldStratum({ waiting: 5 }));
+  const text = (kind: RolloutStatus['headline']['kind'], ...blockers: RolloutStatus['blockers']) =>
+    needText({ ...aRolloutStatus({ strata, blockers }), headline: { kind, needsPerson: false } }, showAt);
+  const whole = '2 strata are held. Frozen: month end, until 21:00.';
+  expect(text('waitsForWindow', frozen, held)).toBe(whole);
+  expect(text('waitsForWindow', retry, frozen, held)).toBe(whole);
+  // Upgrades in flight end, but none starts.
+  expect(text('running', frozen, held)).toBe(whole);
+  expect(text('running', frozen, cap, held)).toBe('2 strata are held. The rest continues.');
+  expect(text('running', frozen)).toBe(
+    '8 collectors of held strata wait for a release. Frozen: month end, until 21:00.',
+  );
+  const deferred = { kind: 'deferred', reason: 'wave canary waits for 2 deferred collectors', until: null };
+  expect(text('waitsForCollectors', { ...deferred, kind: 'deferred' }, held)).toBe(
+    '2 strata are held. Wave canary waits for 2 deferred collectors.',
+  );
+  const nothingHeld = aRolloutStatus({ blockers: [retry, frozen] });
+  expect(needText({ ...nothingHeld, headline: { kind: 'waitsForWindow', needsPerson: false } }, showAt)).toBe(
+    'Needs nothing. Frozen: month end, until 21:00.',
+  );
+});
+
 it('says until when a running rollout waits, to the second for its pace', () => {
   const until = startedAt + 40_000;
   const waits = (...blockers: RolloutStatus['blockers']) => needText(aRolloutStatus({ blockers }), showAt);
