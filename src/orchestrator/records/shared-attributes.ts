@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import { keepLatest } from '../../base/keep-latest.ts';
 import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import { countUpgradesIn } from '../../rollout/decision/assess.ts';
@@ -66,37 +67,28 @@ export function makeSharedAttributes() {
       view: RolloutView,
       upgrades: CauseUpgrades,
     ): Promise<SharedAttribute | undefined> => {
+      const shown = view.rollout.state === 'held' ? 'held' : 'running';
       const all = membersByCause(upgrades);
-      const frequent = all
-        .filter(({ collectorIds }) => collectorIds.length >= failuresMin)
-        .slice(0, causesMax);
-      const together = all.flatMap(({ collectorIds }) => collectorIds);
-      // A fault may have several reasons, none of them often enough.
-      const causes =
-        all.length > 1 && together.length >= failuresMin
-          ? [
-              ...frequent,
-              {
-                of: all.some((each) => each.of === 'retrying') ? 'retrying' : 'failed',
-                text: '',
-                collectorIds: together,
-              } as const,
-            ]
-          : frequent;
-      if (causes.length === 0) return undefined;
+      // Failures have stopped a held rollout. What is retried has not, and does not change what is known of them.
+      const stopping = shown === 'held' ? all.filter(({ ended }) => ended > 0) : [];
+      const searches = (stopping.length === all.length ? [all] : [stopping, all])
+        .map(causesToSearch)
+        .filter((causes) => causes.length > 0);
+      if (searches.length === 0) return undefined;
       const { id, plan } = view.rollout;
       const step = (count: number) =>
         count <= exactMax ? count : Math.floor(Math.log(count) / Math.log(moreEnded)) + exactMax;
-      const shown = view.rollout.state === 'held' ? 'held' : 'running';
       const mark = JSON.stringify([
         plan.groupsRev,
         shown,
-        causes.map(({ of, text, collectorIds }) => [of, text, step(collectorIds.length)]),
+        searches.map((causes) =>
+          causes.map(({ of, text, collectorIds }) => [of, text, step(collectorIds.length)]),
+        ),
       ]);
       const ended = countUpgradesIn(view, (state) => isFailed(state) || state === 'succeeded');
       return ofCausesKept(id, { mark, ended }, async () =>
         sharedByOneCause(await tableOf(store, view.rollout), await store.listOutcomes(id), {
-          causes,
+          searches,
           shown,
         }),
       );
@@ -140,22 +132,41 @@ function findApartFromHeld(
   return found === undefined ? findSharedAttribute(table, outcomes) : { ...found, apartFromHeld: true };
 }
 
+/** The causes whose collectors may have something in common: the most frequent, and all together. */
+function causesToSearch(all: readonly CauseMembers[]): readonly CauseMembers[] {
+  const frequent = all.filter(({ collectorIds }) => collectorIds.length >= failuresMin).slice(0, causesMax);
+  const together = all.flatMap(({ collectorIds }) => collectorIds);
+  // A fault may have several reasons, none of them often enough.
+  if (all.length < 2 || together.length < failuresMin) return frequent;
+  const of = all.some((each) => each.of === 'retrying') ? 'retrying' : 'failed';
+  const ended = sumOf(all, (each) => each.ended);
+  return [...frequent, { of, text: '', collectorIds: together, ended }];
+}
+
 /** What the failures of the first cause that has something in common share. */
 function sharedByOneCause(
   table: AttributeTable | undefined,
   { failed, succeeded }: Awaited<ReturnType<AttributeStore['listOutcomes']>>,
-  { causes, shown }: { readonly causes: readonly CauseMembers[]; readonly shown: 'running' | 'held' },
+  {
+    searches,
+    shown,
+  }: {
+    readonly searches: ReadonlyArray<readonly CauseMembers[]>;
+    readonly shown: 'running' | 'held';
+  },
 ): SharedAttribute | undefined {
   if (table === undefined) return undefined;
-  for (const { of, text, collectorIds } of causes) {
-    const ofCause = new Set(collectorIds);
-    const others = new Set([...succeeded, ...failed].filter((id) => !ofCause.has(id)));
-    const found = findSharedAttribute(
-      table,
-      { failed: ofCause, succeeded: others },
-      { of: causes.length + 1, shown },
-    );
-    if (found !== undefined) return { ...found, cause: { of, text } };
+  for (const causes of searches) {
+    for (const { of, text, collectorIds } of causes) {
+      const ofCause = new Set(collectorIds);
+      const others = new Set([...succeeded, ...failed].filter((id) => !ofCause.has(id)));
+      const found = findSharedAttribute(
+        table,
+        { failed: ofCause, succeeded: others },
+        { of: causes.length + 1, shown },
+      );
+      if (found !== undefined) return { ...found, cause: { of, text } };
+    }
   }
   return undefined;
 }

@@ -4,7 +4,7 @@ import { formatAttributes } from '../model/attributes.ts';
 
 /** The part of a status that says which group of collectors may be held. */
 export interface GroupedFailures extends Pick<RolloutStatus, 'sharedAttribute' | 'endedAt' | 'reasonKind'> {
-  readonly strata: { readonly held: ReadonlyArray<{ readonly label: string }> };
+  readonly strata: { readonly held: ReadonlyArray<{ readonly label: string; readonly failed?: number }> };
 }
 
 /**
@@ -28,19 +28,43 @@ export function isExplainedByHold({
 }
 
 /**
- * The group that explains more than half of the failures, retried attempts included. It is held before the rollout is resumed.
+ * The group that explains more than half of the failures that count. It is held before the rollout is resumed. Attempts that are
+ * retried stopped nothing, so the advice does not change with them.
  * @returns undefined if no group does, or it is not to be held
  */
-export function groupToHoldFirst(
-  status: GroupedFailures & Pick<RolloutStatus, 'causes'>,
-): string | undefined {
-  const { sharedAttribute: shared, causes } = status;
-  if (shared === null) return undefined;
-  const known = sumOf(causes, ({ of: group, total }) =>
-    group === 'failed' || group === 'retrying' ? total : 0,
-  );
-  const all = Math.max(known, shared.failed + shared.elsewhere.failed);
-  return shared.failed * 2 > all ? groupToHold(status) : undefined;
+export function groupToHoldFirst(status: ExplainedFailures): string | undefined {
+  return explainsMost(status) ? groupToHold(status) : undefined;
+}
+
+type ExplainedFailures = GroupedFailures & Pick<RolloutStatus, 'causes'>;
+
+function explainsMost({ sharedAttribute: shared, causes, strata }: ExplainedFailures): boolean {
+  if (shared === null) return false;
+  const { failed, elsewhere, cause, apartFromHeld } = shared;
+  const weighed = failed + elsewhere.failed;
+  const ended = causes.find(({ of }) => of === 'failed');
+  if (cause?.of !== 'retrying') {
+    const aside = apartFromHeld === true ? sumOf(strata.held, (each) => each.failed ?? 0) : 0;
+    return failed * 2 > Math.max((ended?.total ?? 0) - aside, weighed);
+  }
+  if (ended !== undefined) {
+    // The figures include attempts that are retried: the group has as large a share of the failures of this cause.
+    const ofCause = sumOf(ended.causes, ({ text, count }) => (isCoveredBy(cause.text, text) ? count : 0));
+    const mine = cause.text === '' ? ended.total : ofCause;
+    return (failed / weighed) * mine * 2 > ended.total;
+  }
+  const retried = causes.find(({ of }) => of === 'retrying')?.total ?? 0;
+  return failed * 2 > Math.max(retried, weighed);
+}
+
+/** Whether a text is one of those that another text covers, in which `…` stands for what differs. */
+function isCoveredBy(general: string, text: string): boolean {
+  let rest = 0;
+  return general.split('…').every((part) => {
+    const at = text.indexOf(part.trim(), rest);
+    rest = at + part.trim().length;
+    return at >= 0;
+  });
 }
 
 /** Collectors that start once the rollout continues: those that wait, without members of held strata. */

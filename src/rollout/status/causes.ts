@@ -60,6 +60,8 @@ export interface CauseMembers {
   readonly of: 'failed' | 'retrying';
   readonly text: string;
   readonly collectorIds: readonly number[];
+  /** How many of them are not retried. */
+  readonly ended: number;
 }
 
 /** Failures by cause, together with failed attempts that are retried. The most frequent first. */
@@ -76,6 +78,7 @@ export function membersByCause({
         : ('failed' as const),
       text: causeText(members),
       collectorIds: members.map(({ identity }) => identity.collectorId),
+      ended: members.filter(({ progress }) => isFailed(progress.state)).length,
     }))
     .sort((a, b) => b.collectorIds.length - a.collectorIds.length);
 }

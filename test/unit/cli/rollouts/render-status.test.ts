@@ -475,8 +475,9 @@ describe('the status of a rollout that needs approval and has failures for sever
     buildHold: { ...buildHold, reason: 'wave canary: 3 failures, 0 allowed (1 lost collector counts as 3)' },
     strata: strataHolding(...Array.from({ length: 14 }, () => aHeldStratum())),
     sharedAttribute: shared,
+    // So many that the group explains less than half of them, and is not held first.
     causes: [
-      { of: 'failed', ...failing },
+      { ...failing, of: 'failed', total: 46 },
       { of: 'retrying', ...failing },
     ],
     blockers: [{ kind: 'stratumHeld', reason: 'stratum AIX is held', until: null }],
@@ -510,7 +511,7 @@ describe('the status of a rollout that needs approval and has failures for sever
     const words = wordsOf(lines);
     expect(words).toContain(`held ${longReason} held build`);
     expect(words).toContain('held 92 strata, 644 collectors wait: Linux / amd64 / 19.441-2 (3 of 4 failed');
-    expect(words).toContain('… 18 more: upwave upgrades production-20260302-1 --state failed');
+    expect(words).toContain('… 41 more: upwave upgrades production-20260302-1 --state failed');
     expect(words).toMatch(/… \d+ more waves: upwave report production-20260302-1/);
     expect(lines.some((line) => line.startsWith('ring-6 '))).toBe(true);
   });
@@ -573,8 +574,11 @@ failed  `);
     // Once it is held, a line of its own shows it.
     const strata = strataHolding(aHeldStratum({ label: 'osName=Windows*', waiting: 15 }));
     expect(under('common', shown({ ...heldByFailures, ...given, strata }))).toEqual([]);
-    const others = { ...failing, of: 'retrying', total: 30 } as const;
-    const fewer = shown({ ...heldByFailures, ...given, causes: [...given.causes, others] });
+    // Attempts that are retried have stopped nothing.
+    const others = { ...failing, of: 'retrying', total: 60 } as const;
+    const more = shown({ ...heldByFailures, ...given, causes: [...given.causes, others] });
+    expect(under('do', more)).toEqual(under('do', lines));
+    const fewer = shown({ ...heldByFailures, ...given, causes: [{ ...failing, of: 'failed', total: 60 }] });
     // A held build: the one line with the commands has all three, in their order.
     const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: startedAt };
     const broke = shown({ ...heldByFailures, ...given, buildHold, verbs: ['abort'] });

@@ -154,6 +154,29 @@ describe('the shared attribute of failures', () => {
     expect(await of(putBack)).toBeUndefined();
   });
 
+  it('of the cause that stopped a held rollout stays, whatever is retried since', async () => {
+    const failing = ids.filter((id) => id % 3 === 0).slice(0, 8);
+    const failed = failing.map((collectorId) =>
+      anEndedOne('failed', { reason: because('disk is full') }, { collectorId }),
+    );
+    const others = ids.filter((id) => id % 3 !== 0);
+    const retrying = ['timed out', 'connection lost'].flatMap((reason, index) =>
+      others
+        .slice(index * 10, index * 10 + 10)
+        .map((collectorId) => aRetryingOne(startedAt, reason, { collectorId })),
+    );
+    const store = {
+      ...aStore(0),
+      listOutcomes: async () => ({ failed: new Set(failing), succeeded: new Set(others.slice(20)) }),
+    };
+    const view = aView({
+      rollout: aRollout({ state: 'held' }),
+      waves: [aSummary({ failed: 8, retrying: 20, succeeded: 20 })],
+    });
+    const found = await makeSharedAttributes().ofCauses(store, view, { failed, retrying });
+    expect(found).toMatchObject({ attributes: r7, cause: { of: 'failed', text: 'disk is full' } });
+  });
+
   it('is unknown while the attributes are unreadable', async () => {
     const store = { ...aStore(20), loadAttributes: async () => undefined };
     expect(await makeSharedAttributes().of(store, seen(20, 40))).toBeUndefined();

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import type { RolloutStatus, SharedAttribute } from '../../../../src/contract/admin/rollout-status.ts';
+import { groupToHoldFirst } from '../../../../src/rollout/decision/group-to-hold.ts';
+import { aRolloutStatus } from '../../../support/fake-operations.ts';
+import { aCause, aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
+
+type CauseGroup = RolloutStatus['causes'][number];
+type Counted = readonly [text: string, count: number];
+
+const others = { count: 0, causes: 0, unread: 0 };
+
+function causesOf(of: CauseGroup['of'], ...counted: readonly Counted[]): CauseGroup {
+  const total = counted.reduce((sum, [, count]) => sum + count, 0);
+  return { of, total, causes: counted.map(([text, count]) => aCause({ text, count })), others };
+}
+
+const crash = 'service crashed';
+const windows: SharedAttribute = {
+  attributes: [{ key: 'osName', value: 'Windows*' }],
+  ...{ failed: 3, tried: 3, elsewhere: { failed: 0, tried: 24 }, share: 0.2 },
+};
+const ofCrash = { ...windows, cause: { of: 'failed', text: crash } } as const;
+const retried = (failed: number, text: string) =>
+  ({ ...windows, failed, cause: { of: 'retrying', text } }) as const;
+
+describe('the group to hold before a resume', () => {
+  const failed = causesOf('failed', [crash, 3]);
+
+  it.each<[string, SharedAttribute, readonly CauseGroup[], boolean]>([
+    ['all that failed', windows, [failed], true],
+    ['all, while more attempts are retried', ofCrash, [failed, causesOf('retrying', ['timeout', 9])], true],
+    ['half of those that failed', ofCrash, [causesOf('failed', [crash, 3], ['no disk', 3])], false],
+    [
+      'all, also of its own retried attempts',
+      retried(4, crash),
+      [failed, causesOf('retrying', [crash, 1], ['timeout', 9])],
+      true,
+    ],
+    [
+      'all, with a text that differs',
+      retried(4, 'no … on disk … left'),
+      [
+        causesOf('failed', ['no room on disk 1 left', 3]),
+        causesOf('retrying', ['no file on disk 2 left', 1]),
+      ],
+      true,
+    ],
+    [
+      'only attempts that are retried',
+      retried(9, 'timeout'),
+      [failed, causesOf('retrying', ['timeout', 9])],
+      false,
+    ],
+    ['all attempts, where none has failed', retried(9, ''), [causesOf('retrying', ['timeout', 9])], true],
+  ])('explains %s', (_what, sharedAttribute, causes, isFirst) => {
+    const status = aRolloutStatus({ state: 'held', sharedAttribute, causes });
+    expect(groupToHoldFirst(status)).toBe(isFirst ? 'osName=Windows*' : undefined);
+  });
+
+  it('is judged without failures of held strata, which do not count', () => {
+    const status = aRolloutStatus({
+      ...{ state: 'held', causes: [causesOf('failed', [crash, 13])] },
+      sharedAttribute: { ...windows, apartFromHeld: true },
+    });
+    expect(groupToHoldFirst(status)).toBeUndefined();
+    const strata = strataHolding(aHeldStratum({ label: 'fields.rack=r7', failed: 10 }));
+    expect(groupToHoldFirst({ ...status, strata })).toBe('osName=Windows*');
+  });
+});
