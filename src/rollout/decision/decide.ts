@@ -203,7 +203,7 @@ function decideStopped(view: AssessedView, deliver: readonly Action[], now: Epoc
     implausible === null ? [] : [{ ...implausibleBlocker(implausible, now), heldAfterMs: null }];
   return {
     actions: [...(moves?.actions ?? lower), ...deliver, ...check],
-    blockers: [stateBlocker(view.rollout), ...(moves === undefined ? [] : [moves.blocker]), ...blockers],
+    blockers: [stateBlocker(view), ...(moves === undefined ? [] : [moves.blocker]), ...blockers],
     wakeAt: null,
   };
 }

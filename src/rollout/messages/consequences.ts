@@ -76,7 +76,7 @@ const consequences: Readonly<
   resume: (status) => [
     `It was stopped: ${sentence(status.reason)}`,
     strataToReleaseFirst(status).length === 0
-      ? `To continue: ${counted(startableOf(status), 'collector')}, ${showCount(status.concurrency)} at a time.`
+      ? continuingText(status)
       : `The rollout ends. Not upgraded: ${counted(setAside(status), 'collector')} of held strata.`,
     staysHeldText('resume', status, status),
     ...status.waves
@@ -115,6 +115,18 @@ const consequences: Readonly<
     ];
   },
 };
+
+/** What starts after a resume, or what is left to do where no collector waits. */
+function continuingText(status: RolloutStatus): string {
+  const { concurrency, inFlight, waves } = status;
+  const starting = startableOf(status);
+  if (starting > 0)
+    return `To continue: ${counted(starting, 'collector')}, ${showCount(concurrency)} at a time.`;
+  if (waiting(status) > 0) return 'No collector starts.';
+  if (inFlight > 0) return `No collector waits. ${runningText(status)}`;
+  const last = waves.findLast(({ state, size }) => state !== 'passed' && size > 0);
+  return `No collector waits: the rollout ends${last === undefined ? '' : ` after the last checks of wave ${last.name}`}.`;
+}
 
 function abortedText(status: RolloutStatus): readonly string[] {
   return [

@@ -78,7 +78,7 @@ function adviceText(status: RolloutStatus): string {
         ? `Check plan ${planHash} first.`
         : `Release build ${buildHold.build} and approve plan ${planHash}, or abort.`;
     case 'held':
-      return canStartSince(status)
+      return isCauseGone(status)
         ? `${capitalized(waysOn(status))}.`
         : `Check the cause, then ${waysOn(status)}.`;
     case 'paused':
@@ -104,8 +104,9 @@ function awaitedWave({ waves }: RolloutStatus) {
   return waves.find(({ state, waits }) => state === 'awaitingApproval' && waits !== null);
 }
 
-/** Its cause is gone: strata are released, or failures are retried. */
-function canStartSince(status: RolloutStatus): boolean {
+/** Its cause is gone: the build or strata are released, or failures are retried. */
+function isCauseGone(status: RolloutStatus): boolean {
+  if (status.reasonKind === 'buildHeld') return status.buildHold === null;
   return status.reasonKind === 'onlyHeldStrata' && startableOf(status) > 0;
 }
 

@@ -12,7 +12,10 @@ import { heldName } from './stratum-reasons.ts';
 export const stopSentences: Sentences<StopCause> = {
   recordsUnreadable: ({ keys }) =>
     `${counted(keys.length, 'record in Redis is', 'records in Redis are')} unreadable: ${someNames(keys)}. Nothing starts, and running upgrades are watched to their end. Save all records with \`upwave export\`, then abort; or restore the record and resume`,
-  buildHeld: ({ build, reason }) => `build ${build} is held: ${reason}`,
+  buildHeld: ({ build, reason, isReleased }) =>
+    isReleased === true
+      ? `build ${build} was held: ${reason}; it is released`
+      : `build ${build} is held: ${reason}`,
   inventoryUnresolved: ({ why }) => inventoryText(why),
   noEvidence: noEvidenceText,
   gateInconclusive: ({ wave, gate, undecided }) =>

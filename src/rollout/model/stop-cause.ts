@@ -11,7 +11,13 @@ export type StopCause = HoldCause | BreachCause;
 export type HoldCause =
   /** `keys`: where the records are in Redis. */
   | { readonly kind: 'recordsUnreadable'; readonly keys: readonly string[] }
-  | { readonly kind: 'buildHeld'; readonly build: string; readonly reason: string }
+  /** `isReleased`: shown, never stored: the build was released since. */
+  | {
+      readonly kind: 'buildHeld';
+      readonly build: string;
+      readonly reason: string;
+      readonly isReleased?: true;
+    }
   | { readonly kind: 'inventoryUnresolved'; readonly why: Implausible }
   /**
    * No collector of the wave was upgraded, and none can still be. `ended`: how many ended in which state. `setAside`: how many wait

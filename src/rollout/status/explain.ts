@@ -143,7 +143,7 @@ function blockersOf(rolloutView: RolloutView, upgrade: Upgrade, now: EpochMs): r
   const held = heldStratumOf(view, upgrade);
   if (held !== undefined)
     return [{ kind: 'stratumHeld', label: held.label, reason: held.reason, until: null }];
-  if (rollout.state !== 'running') return [stateBlocker(rollout)];
+  if (rollout.state !== 'running') return [stateBlocker(view)];
   const { actions, blockers } = decideAssessed(view, now);
   const wave = view.assessed[upgrade.identity.wave];
   if (wave !== undefined && !hasBegun(wave.wave)) {

@@ -12,6 +12,7 @@ import {
   setAsideIn,
 } from '../decision/assess.ts';
 import { assessGate } from '../decision/assess-gate.ts';
+import { reasonSince } from '../decision/blocker.ts';
 import { decideAssessed } from '../decision/decide.ts';
 import { failuresOf } from '../decision/raise-alarm.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
@@ -114,7 +115,8 @@ function blockersOf(view: AssessedView, now: EpochMs): RolloutStatus['blockers']
  * is a field of its own. Strata for which it was held may be released.
  */
 function reasonNow(view: AssessedView): RolloutReason {
-  const { reason, state } = view.rollout;
+  const { state } = view.rollout;
+  const reason = reasonSince(view);
   if (state === 'held' && reason.kind === 'onlyHeldStrata') return onlyHeldNow(view, reason);
   if (state !== 'held' || reason.kind !== 'failures') return reason;
   const { kind, failures, shared } = reason;

@@ -67,6 +67,25 @@ it.each(['retry', 'resume'] as const)('a %s names what stays held until a releas
   }
 });
 
+it('a resume without a waiting collector names what is left to do (P15)', () => {
+  const texts = (changes: Parameters<typeof aRolloutStatus>[0]) =>
+    consequenceText('resume', aRolloutStatus({ state: 'held', ...changes }), reader);
+  const counts = countsOf({ succeeded: 38 });
+  const passed = aWaveStatus({ state: 'passed' });
+  expect(texts({ counts, waves: [passed], inFlight: 0 })).toContain('No collector waits: the rollout ends.');
+  const waves = [passed, aWaveStatus({ name: 'rest', state: 'soaking' })];
+  expect(texts({ counts, waves, inFlight: 0 })).toContain(
+    'No collector waits: the rollout ends after the last checks of wave rest.',
+  );
+  expect(texts({ counts, waves, inFlight: 2 })).toContain(
+    'No collector waits. Watched to the end: 2 running upgrades.',
+  );
+  const setAside = [aWaveStatus({ setAside: 5 })];
+  expect(texts({ counts: countsOf({ pending: 5 }), waves: setAside, inFlight: 0 })).toContain(
+    'No collector starts.',
+  );
+});
+
 describe('a retry of collectors of which some are held', () => {
   const strataOf = (failed: number) =>
     strataHolding(aHeldStratum({ label: 'osName=Windows*', ...(failed > 0 && { failed }) }));

@@ -74,6 +74,15 @@ describe('what a rollout needs from a person', () => {
       '7 can start. Resume.',
     ],
     [
+      'held',
+      {
+        ...{ state: 'held', reasonKind: 'buildHeld', verbs: ['resume', 'abort'] },
+        reason: 'build 19.536-4 was held: crashes; it is released',
+      },
+      'it is held',
+      'Build 19.536-4 was held: crashes; it is released. Resume or abort.',
+    ],
+    [
       'paused',
       { reason: 'the inventory is empty', reasonKind: 'inventoryUnresolved' },
       'it is paused',

@@ -132,6 +132,19 @@ describe('the status of a rollout', () => {
     expect(reasonOf(0, 0)).toBe('2 of 4 failed, 0 of 23 elsewhere');
   });
 
+  it('shows that a build was released since it was held for it', () => {
+    const reason = { kind: 'buildHeld', build: '19.536-4', reason: 'dev-1: 2 failures' } as const;
+    const rollout = { state: 'held', reason } as const;
+    const buildHold = { build: '19.536-4', by: 'daemon', reason: 'dev-1: 2 failures', at: now };
+    const isHeld = 'build 19.536-4 is held: dev-1: 2 failures';
+    expect(status(view({ rollout, buildHold })).reason).toBe(isHeld);
+    const released = 'build 19.536-4 was held: dev-1: 2 failures; it is released';
+    expect(status(view({ rollout, buildHold: null }))).toMatchObject({
+      reason: released,
+      blockers: [{ kind: 'held', reason: `the rollout is held: ${released}` }],
+    });
+  });
+
   it('shows what can start since it was held for its held strata alone', () => {
     const label = 'osName=Windows*';
     const reason = { kind: 'onlyHeldStrata', upgrades: 15, labels: [label] } as const;
