@@ -167,6 +167,15 @@ export const StrataStatus = z
       failed: Count.exactOptional().describe(
         'Its collectors that failed. After a retry they wait for the release too. Absent: none.',
       ),
+      tookOver: rowsOf({
+        label: z.string(),
+        at: Instant.describe('When it was held.'),
+        remaining: Count.describe('Collectors that remained in it, waiting to start.'),
+      })
+        .exactOptional()
+        .describe(
+          'For a group: the strata that the daemon had held until the group took their failed collectors. Absent: none.',
+        ),
     }),
     uncovered: z
       .object({ count: Count, labels: listOf(z.string()) })

@@ -1,4 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
+import { sumOf } from '../../base/grouping.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { replacedCalendars } from '../calendar/replaced-calendars.ts';
 import { withMark } from '../model/account.ts';
@@ -10,6 +11,7 @@ import type {
   RolloutRollback,
   RolloutStrata,
   RolloutView,
+  TakenStratum,
   Wave,
 } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
@@ -203,12 +205,20 @@ function afterMove(
   { strata }: Rollout,
   { label, view }: Extract<RolloutFact, { kind: 'groupMoved' }>,
 ): readonly HeldStratum[] {
+  const taken = strata.held
+    .filter((held) => isCleared(held, view))
+    .map(({ stratum, label: name, at }): TakenStratum => {
+      const own = view.strata.filter((each) => each.stratum === stratum);
+      const remaining = sumOf(own, (each) => each.waiting);
+      return { label: name, at, remaining };
+    });
   return strata.held
     .filter((held) => !isCleared(held, view))
     .map((held) => {
       if (held.label !== label) return held;
-      const { unmoved: _moved, ...rest } = held;
-      return rest;
+      const { unmoved: _moved, tookOver = [], ...rest } = held;
+      const all = [...tookOver, ...taken];
+      return all.length === 0 ? rest : { ...rest, tookOver: all };
     });
 }
 

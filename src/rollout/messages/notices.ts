@@ -53,7 +53,8 @@ export function noticeText(notice: Notice): NoticeText {
 }
 
 function toneOf(notice: Notice): NoticeTone {
-  if (notice.phase === 'over') return notice.ending === undefined ? 'good' : 'late';
+  if (notice.phase === 'over')
+    return notice.ending === undefined && notice.heldAs === undefined ? 'good' : 'late';
   const { details } = notice;
   switch (details.event) {
     case 'held':
@@ -78,13 +79,25 @@ function toneOf(notice: Notice): NoticeTone {
 
 type OverNotice = Extract<Notice, { readonly phase: 'over' }>;
 
-function endingText({ ending }: OverNotice): string {
-  return ending === undefined ? '' : `, but ${stateText(ending.state)}`;
+function endingText({ ending, heldAs }: OverNotice): string {
+  if (ending !== undefined) return `, but ${stateText(ending.state)}`;
+  if (heldAs === undefined) return '';
+  const { label, by, remaining } = heldAs;
+  const which = remaining === 0 ? 'its collectors' : 'its failed collectors';
+  return `: ${which} are held as ${heldName(label)}${by === 'daemon' ? '' : `, by ${by}`}`;
 }
 
 function overCauseText(notice: OverNotice): string {
   const why = notice.ending?.reason ?? notice.continues ?? '';
-  return [why === '' ? '' : sentence(why), firstMessageText(notice)].filter((text) => text !== '').join(' ');
+  const { remaining = 0 } = notice.heldAs ?? {};
+  const others = counted(remaining, 'other collector', 'other collectors');
+  return [
+    why === '' ? '' : sentence(why),
+    remaining === 0 ? '' : `${others} of it can start.`,
+    firstMessageText(notice),
+  ]
+    .filter((text) => text !== '')
+    .join(' ');
 }
 
 /** Names the message that opened the incident, because a chat shows the two apart. */

@@ -107,6 +107,13 @@ export type Notice = {
       readonly raisedAt?: EpochMs;
       /** The state of the rollout, where that ended the incident without solving it; absent where it continues. */
       readonly ending?: { readonly state: RolloutState; readonly reason: string };
+      /** The held group that has the failed collectors of the stratum now; absent: none has. */
+      readonly heldAs?: {
+        readonly label: string;
+        readonly by: string;
+        /** Collectors of the stratum that wait to start, and are not in the group. */
+        readonly remaining: number;
+      };
       /** Why a held rollout continues, with who resumed it; absent in a record of an older version. */
       readonly continues?: string;
     }

@@ -164,9 +164,20 @@ export interface HeldStratum {
   readonly attributes?: readonly Attribute[];
   /** Its collectors are still in their previous strata: nothing starts until they are moved. */
   readonly unmoved?: true;
+  /** Held strata whose failed collectors are in this group now; absent: none. */
+  readonly tookOver?: ReadonlyArray<TakenStratum>;
   readonly reason: StratumReason;
   readonly by: string;
   readonly at: EpochMs;
+}
+
+/** A stratum that the daemon had held until a held group took its failed collectors. */
+export interface TakenStratum {
+  readonly label: string;
+  /** When it was held. */
+  readonly at: EpochMs;
+  /** Collectors that remained in it, waiting to start. */
+  readonly remaining: number;
 }
 
 /** Failures of a stratum in a wave that an operator has acknowledged, by resuming or by releasing the stratum. */

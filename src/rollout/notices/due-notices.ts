@@ -89,7 +89,10 @@ export function dueOfRollout(
   for (const name of passed.filter((each) => !before.passed.includes(each)))
     notices.push(once(`passed/${name}`, { event: 'wavePassed', wave: name, next: waveAfter(status, name) }));
   for (const over of without(before.open, open))
-    notices.push({ ...facts, ...overNotice(over), ...endingOf(over, status), ...continuesOf(over, status) });
+    notices.push({
+      ...{ ...facts, ...overNotice(over) },
+      ...{ ...endingOf(over, status), ...heldAsOf(over, status), ...continuesOf(over, status) },
+    });
   for (const raised of without(open, before.open)) notices.push(raise(raised));
   if (endedAt !== null && before.endedAt !== endedAt)
     notices.push(once(`finished/${endedAt}`, finishedDetails(status, at.reports)));
@@ -118,6 +121,23 @@ function endingOf({ details }: OpenIncident, { state, reason }: RolloutStatus) {
     state === 'aborted' ||
     (state === 'paused' && details.event === 'held');
   return endsEarly ? ({ ending: { state, reason } } as const) : {};
+}
+
+/** A held group that took the collectors of a held stratum. For them nothing has changed. */
+function heldAsOf({ incident, details }: OpenIncident, { id, strata }: RolloutStatus) {
+  if (details.event !== 'stratumHeld') return {};
+  for (const { label, by, tookOver = [] } of strata.held)
+    for (const taken of tookOver)
+      if (incident.startsWith(`${stratumIncident(id, taken)}/`))
+        return { heldAs: { label, by, remaining: taken.remaining } } as const;
+  return {};
+}
+
+function stratumIncident(
+  id: string,
+  { label, at }: { readonly label: string; readonly at: EpochMs },
+): string {
+  return `${id}/stratum/${label}/${at}`;
 }
 
 /** Colleagues see in the chat who took care of a hold. The end of another incident leaves the reason of the rollout as it was. */
@@ -203,7 +223,7 @@ function heldStrataOf({ id, strata }: RolloutStatus): readonly OpenIncident[] {
   const further = held.slice(strataAnnouncedMax);
   const incidents = held.slice(0, strataAnnouncedMax).map(({ label, reason, at, waiting }): OpenIncident => {
     return {
-      incident: `${id}/stratum/${label}/${at}`,
+      incident: stratumIncident(id, { label, at }),
       details: { event: 'stratumHeld', label, reason, waiting },
     };
   });

@@ -211,14 +211,17 @@ function driftOf({ drift }: RolloutPlan): DriftStatus | null {
 }
 
 function heldOf(view: RolloutView): StrataStatus['held'] {
-  return view.rollout.strata.held.map(({ stratum, label, reason, by, at }) => {
+  return view.rollout.strata.held.map(({ stratum, label, reason, by, at, tookOver }) => {
     const own = view.strata.filter((each) => each.stratum === stratum);
     const waiting = sumOf(own, (each) => each.waiting);
     const failed = sumOf(own, (each) => each.failed);
     const tried = failed + sumOf(own, (each) => each.succeeded);
     const why = stratumWhyNowText(reason, { failed, tried });
-    const what = { label, kind: reason.kind, reason: why, by, at, waiting };
-    return failed === 0 ? what : { ...what, failed };
+    return {
+      ...{ label, kind: reason.kind, reason: why, by, at, waiting },
+      ...(failed > 0 && { failed }),
+      ...(tookOver !== undefined && { tookOver }),
+    };
   });
 }
 

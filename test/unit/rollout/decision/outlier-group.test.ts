@@ -121,7 +121,9 @@ describe('a group whose shared attributes explain the failures', () => {
     const of = view({ held: [...strata, group] });
     const { rollout } = afterFact(of, { kind: 'groupMoved', at: now, label, view: of });
     const { unmoved: _moved, ...held } = group;
-    expect(rollout.strata.held).toEqual([strata[0], strata[2], held]);
+    const remaining = of.strata.find(({ stratum }) => stratum === 3)?.waiting ?? 0;
+    const tookOver = [{ label: strata[1]?.label, at: strata[1]?.at, remaining }];
+    expect(rollout.strata.held).toEqual([strata[0], strata[2], { ...held, tookOver }]);
   });
 
   it('is moved again when another group is released, because a collector may be in both', () => {

@@ -96,6 +96,40 @@ describe('the end of a hold', () => {
   });
 });
 
+describe('the end of the hold of a stratum', () => {
+  const stratum = aHeldStratum({ label: 'Windows Server 2016 / amd64' });
+  const group = aHeldStratum({ label: 'osName=Windows Server 2016', by: 'bob', at: startedAt + minute });
+  const overOf = (...held: readonly (typeof stratum)[]) => {
+    const at = { now: startedAt, since: startedAt, gracePeriodMs };
+    const { announced } = dueOfRollout(undefined, aRolloutStatus({ strata: strataHolding(stratum) }), at);
+    const next = aRolloutStatus({ strata: strataHolding(...held) });
+    const { notices } = dueOfRollout(announced, next, { ...at, now: startedAt + minute });
+    const [over] = notices.filter(({ phase }) => phase === 'over').map(noticeText);
+    return over;
+  };
+  const title = 'production: stratum Windows Server 2016 / amd64 is no longer held';
+
+  it('is no good news where a held group has its collectors', () => {
+    const taken = { label: stratum.label, at: stratum.at, remaining: 0 };
+    const heldAs = `are held as group osName=Windows Server 2016`;
+    expect(overOf({ ...group, tookOver: [taken] })).toMatchObject({
+      ...{ tone: 'late', title: `${title}: its collectors ${heldAs}, by bob` },
+      cause: expect.stringMatching(/^About "stratum Windows Server 2016 /),
+    });
+    expect(overOf({ ...group, by: 'daemon', tookOver: [{ ...taken, remaining: 4 }] })).toMatchObject({
+      ...{ tone: 'late', title: `${title}: its failed collectors ${heldAs}` },
+      cause: expect.stringMatching(/^4 other collectors of it can start\. About /),
+    });
+  });
+
+  it('is good news after a release, also while a group is held', () => {
+    expect(overOf()).toMatchObject({ tone: 'good', title });
+    // The group took it when it had been held before.
+    const earlier = { label: stratum.label, at: stratum.at - minute, remaining: 0 };
+    expect(overOf({ ...group, tookOver: [earlier] })).toMatchObject({ tone: 'good', title });
+  });
+});
+
 describe('the notifications of a rollout', () => {
   const passed = [aWaveStatus({ state: 'passed' })];
   const [start, end] = [['started'], ['finished']];
