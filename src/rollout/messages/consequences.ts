@@ -116,7 +116,7 @@ const consequences: Readonly<
   },
 };
 
-/** What starts after a resume, or what is left to do where no collector waits. */
+/** What starts after a resume, or what still happens where no collector waits. */
 function continuingText(status: RolloutStatus): string {
   const { concurrency, inFlight, waves } = status;
   const starting = startableOf(status);
