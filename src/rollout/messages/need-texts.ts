@@ -135,11 +135,11 @@ function waysOn(status: RolloutStatus): string {
 function ongoingText(status: RolloutStatus, showAt: ShowAt): string {
   const { headline, reason } = status;
   const named = namedBlocker(status);
-  const isRunning = headline.kind === 'running' || headline.kind === 'rollingBack';
+  const isRunning = headline.kind === 'running';
   const held = heldPartText(status);
   if (held !== undefined && (named === undefined ? isRunning : named.kind === 'stratumHeld'))
     return `${held} The rest continues.`;
-  if (named === undefined && headline.kind === 'running') return 'Needs nothing.';
+  if (named === undefined && isRunning) return 'Needs nothing.';
   const waits = named === undefined ? sentence(reason) : sentence(blockerUntilText(named, showAt));
   return `${held ?? 'Needs nothing.'} ${waits}`;
 }

@@ -170,6 +170,11 @@ it('names what stops all collectors, such as a freeze, also while strata are hel
   expect(text('waitsForCollectors', { ...deferred, kind: 'deferred' }, held)).toBe(
     '2 strata are held. Wave canary waits for 2 deferred collectors.',
   );
+  const reason = 'rolls back production-1';
+  const rollingBack = { kind: 'rollingBack', needsPerson: false } as const;
+  expect(needText({ ...aRolloutStatus({ strata, reason }), headline: rollingBack }, showAt)).toBe(
+    '8 collectors of held strata wait for a release. Rolls back production-1.',
+  );
   const nothingHeld = aRolloutStatus({ blockers: [retry, frozen] });
   expect(needText({ ...nothingHeld, headline: { kind: 'waitsForWindow', needsPerson: false } }, showAt)).toBe(
     'Needs nothing. Frozen: month end, until 21:00.',
