@@ -5,7 +5,7 @@ import type { DurationMs } from '../base/time.ts';
 import type { BuildOutcome } from '../contract/admin/builds.ts';
 import type { RolloutStatus } from '../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../contract/admin/status-parts.ts';
-import { lastGoodScan, type ScanEntry } from '../orchestrator/ports/scan-book.ts';
+import { lastGoodScan, latestScan, type ScanEntry } from '../orchestrator/ports/scan-book.ts';
 import { rolloutStates, waveStates } from '../rollout/model/rollout.ts';
 import { isEnd, upgradeStates } from '../rollout/model/upgrade.ts';
 import { expectedEndOf } from '../rollout/status/eta.ts';
@@ -44,7 +44,7 @@ const buildLabelsMax = 10;
 /** Makes the series of shared state, and returns a function that sets them. */
 export function makeGauges(registry: Registry): (state: SharedState) => void {
   const { gauge } = makeSeries(registry);
-  const showRollout = makeRolloutGauges(gauge);
+  const { showRollout, showNeeds } = makeRolloutGauges(gauge);
   const showActive = makeActiveGauges(gauge);
   const showWave = makeWaveGauges(gauge);
   const outage = gauge(
@@ -69,6 +69,7 @@ export function makeGauges(registry: Registry): (state: SharedState) => void {
       showActive(status, originOf(status, state.statuses));
       for (const wave of status.waves) showWave(status.policy, wave);
     }
+    showNeeds(state);
     rateShare.set(state.rateShare);
     outage.set(state.outageMs / 1_000);
     for (const count of boundVersions(state.fleet)) {
@@ -83,10 +84,14 @@ export function makeGauges(registry: Registry): (state: SharedState) => void {
 
 type MakeGauge = Series['gauge'];
 
+interface RolloutGauges {
+  readonly showRollout: (status: RolloutStatus, statuses: readonly RolloutStatus[]) => void;
+  /** Policies without a running rollout that need a person. */
+  readonly showNeeds: (state: Pick<SharedState, 'scans' | 'statuses'>) => void;
+}
+
 /** Series that ended rollouts have as well. */
-function makeRolloutGauges(
-  gauge: MakeGauge,
-): (status: RolloutStatus, statuses: readonly RolloutStatus[]) => void {
+function makeRolloutGauges(gauge: MakeGauge): RolloutGauges {
   const rolloutState = gauge(
     'rollout_state',
     '1 for the state of the rollout, 0 for the other states. A running rollback shows its state as well.',
@@ -94,10 +99,17 @@ function makeRolloutGauges(
   );
   const waitsForPerson = gauge(
     'waits_for_person',
-    '1 while a rollout of the policy needs a person: held, paused, awaiting approval, of another account, or without its policy in the config.',
+    '1 while a rollout of the policy needs a person: held, paused, awaiting approval, of another account, or without its policy in the config. Also 1 while only an operator starts the policy again, because Redis lost its rollout.',
     ['policy'],
   );
-  return (status, statuses) => {
+  const showNeeds: RolloutGauges['showNeeds'] = ({ scans, statuses }) => {
+    for (const policy of new Set(scans.map((scan) => scan.policy))) {
+      const last = latestScan(scans.filter((scan) => scan.policy === policy));
+      const runs = statuses.some((status) => status.policy === policy && status.endedAt === null);
+      if (last?.needs !== undefined && !runs) waitsForPerson.set({ policy }, 1);
+    }
+  };
+  const showRollout: RolloutGauges['showRollout'] = (status, statuses) => {
     const { policy } = status;
     const origin = originOf(status, statuses);
     const states = status.endedAt === null ? [status.state, origin.state] : [origin.state];
@@ -107,6 +119,7 @@ function makeRolloutGauges(
     const own = statuses.filter((each) => each.policy === policy);
     waitsForPerson.set({ policy }, own.some(({ headline }) => headline.needsPerson) ? 1 : 0);
   };
+  return { showRollout, showNeeds };
 }
 
 function makeActiveGauges(gauge: MakeGauge): (status: RolloutStatus, origin: RolloutStatus) => void {

@@ -107,6 +107,27 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await needOf('taken')).toBe('Its rollback waits. taken-20260302-2 has stopped and needs you.');
   });
 
+  it('shows first that a policy waits for an operator to start it again, with its button (P16)', async () => {
+    const needs = { kind: 'start', reason: 'Redis lost its data, and lost-20260302-1 was paused' } as const;
+    const policies = ['web', 'lost'].map((policy) => aPolicyStatus({ policy }));
+    const needing = policies.map((each) => (each.policy === 'lost' ? { ...each, needs } : each));
+    const data = { policies: { policies: needing, orphans: [] } };
+    const ended = { policy: 'lost', id: 'lost-20260301-1', state: 'succeeded', endedAt: 1 } as const;
+    const running = aRolloutStatus({ policy: 'web', id: 'web-20260302-1' });
+    const { url } = await servePage([running, aRolloutStatus(ended)], {}, 1, data);
+    const page = await open(url);
+    await expect.poll(() => page.textContent('.lead')).toBe('1 policy needs you.');
+    expect(await page.title()).toBe('start needed · upwave');
+    const row = page.locator('.policy').first();
+    expect(await row.locator('.need').textContent()).toBe(
+      'Start it again. Redis lost its data, and lost-20260302-1 was paused.',
+    );
+    expect(await row.getByText('What to do').getAttribute('href')).toBe('/docs/alerts#UpwaveRedisEmptied');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await row.getByRole('button', { name: 'start lost' }).click();
+    await page.getByRole('dialog').getByText('Start a rollout of lost').waitFor();
+  });
+
   it('shows at its head that collectors of held strata wait, where no rollout is stopped', async () => {
     const id = 'aside-20260302-1';
     const strata = strataHolding(aHeldStratum({ waiting: 5 }));

@@ -17,6 +17,7 @@ import {
   isStale,
   keepToken,
   me,
+  policies,
   rollouts,
   signOut,
 } from './parts/live.ts';
@@ -29,8 +30,8 @@ import { RolloutView } from './rollout/rollout.tsx';
 function Page() {
   const { kind } = connection.value;
   useEffect(() => {
-    document.title = titleOf(rollouts.value);
-  }, [rollouts.value]);
+    document.title = titleOf(rollouts.value, policies.value);
+  }, [rollouts.value, policies.value]);
   return (
     <>
       <header class="top">

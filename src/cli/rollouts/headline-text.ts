@@ -1,6 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import type { PolicyNeed } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { dueText, headlineWords } from '../../rollout/messages/need-texts.ts';
+import { dueText, headlineWords, policyDueText } from '../../rollout/messages/need-texts.ts';
 import { isHeadline } from '../../rollout/status/headline.ts';
 
 /**
@@ -15,6 +16,11 @@ export function headlineText(status: RolloutStatus, form: 'whole' | 'short' = 'w
   const name = form === 'short' ? '' : ` ${toPrintable(wave?.name ?? '')}`;
   const where = wave === undefined ? '' : ` wave ${index + 1}/${waves.length}${name}`;
   return `${headlineWords(status).toUpperCase()}${where}`;
+}
+
+/** The action that is due of a policy without a running rollout. */
+export function needHeadline({ kind }: PolicyNeed): string {
+  return `NEEDS YOU: ${policyDueText[kind]}`;
 }
 
 /** Yellow where a person is needed, red where something went wrong. */

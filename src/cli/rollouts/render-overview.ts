@@ -2,16 +2,17 @@ import { sumOf } from '../../base/grouping.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
-import type { PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
+import type { PolicyNeed, PolicyStatus, PolicyStatuses } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { approvalTexts } from '../../rollout/messages/eta-texts.ts';
+import { quoteArgument } from '../../rollout/status/command-for.ts';
 import { compareUrgency } from '../../rollout/status/compare-urgency.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showMinute } from '../shell/show-instant.ts';
 import { doneText, stayText } from './done-text.ts';
-import { fitLines, widest } from './fit-lines.ts';
-import { headlineColor, headlineText } from './headline-text.ts';
+import { type Fit, fitLines, widest } from './fit-lines.ts';
+import { headlineColor, headlineText, needHeadline } from './headline-text.ts';
 import { wholeSeconds } from './render-status.ts';
 
 /** A policy with its most important rollout: one that needs a person, else the newest running one. */
@@ -19,6 +20,8 @@ export interface PolicyRow {
   readonly policy: string;
   readonly status: RolloutStatus | undefined;
   readonly policyStatus: PolicyStatus | undefined;
+  /** What the policy waits for while no rollout of it runs; absent: no operator. */
+  readonly needs?: PolicyNeed;
 }
 
 /** One row for each policy, those that need a person first. @param newestFirst the current rollouts */
@@ -34,9 +37,15 @@ export function policyRows(
     .map((policy): PolicyRow => {
       const own = newestFirst.filter((status) => status.policy === policy);
       const [status] = own.toSorted(compareUrgency);
-      return { policy, status, policyStatus: policies.find((each) => each.policy === policy) };
+      const policyStatus = policies.find((each) => each.policy === policy);
+      const needs = status === undefined || status.endedAt !== null ? policyStatus?.needs : undefined;
+      return { policy, status, policyStatus, ...(needs !== undefined && { needs }) };
     })
-    .toSorted((a, b) => compareUrgency(a.status, b.status));
+    .toSorted((a, b) => compareUrgency(rankedOf(a), rankedOf(b)));
+}
+
+function rankedOf({ policy, needs, status }: PolicyRow) {
+  return needs === undefined ? status : { policy, needs };
 }
 
 const nameMax = 20;
@@ -63,11 +72,15 @@ export function renderOverview(
 ): ReadonlyArray<readonly string[]> {
   const layout = chooseLayout(rows, now, columns);
   const { nameWidth, headlines, headlineWidth } = layout;
-  return rows.map(({ policy, status, policyStatus }, index) => {
+  return rows.map(({ policy, status, policyStatus, needs }, index) => {
     const name = cut(toPrintable(policy), nameWidth).padEnd(nameWidth);
     const headline = cut(headlines[index] ?? '', headlineWidth).padEnd(headlineWidth);
+    const labelColumns = labelColumnsOf(layout);
+    if (needs !== undefined) {
+      const [first = '', ...more] = needLines(policy, needs, { paint, width: columns, labelColumns });
+      return [`${paint('bold', name)}  ${paint('yellow', headline)}  ${first.slice(labelColumns)}`, ...more];
+    }
     if (status === undefined) {
-      const labelColumns = labelColumnsOf(layout);
       const [first = '', ...more] = fitLines('', [whyNoneText(policyStatus, now)], {
         width: columns,
         labelColumns,
@@ -84,13 +97,22 @@ export function renderOverview(
   });
 }
 
+// The list keeps most of the screen.
+const reasonLinesMax = 4;
+
+/** What an operator does for a policy without a rollout, and why. */
+export function needLines(policy: string, { reason }: PolicyNeed, fit: Fit): readonly string[] {
+  const command = { text: `do upwave start ${quoteArgument(policy)}`, color: 'yellow' } as const;
+  return [...fitLines('', [command], fit), ...fitLines('', [reason], fit, reasonLinesMax)];
+}
+
 /** The layout with the longest texts for the ETAs; of equal ones, the whole. */
 function chooseLayout(rows: readonly PolicyRow[], now: EpochMs, columns: number): Layout {
   const whole = layoutOf(rows, 'whole');
   const short = layoutOf(rows, 'short');
   const countShortened = (layout: Layout) =>
-    sumOf(rows, ({ status }) => {
-      if (status === undefined) return 0;
+    sumOf(rows, ({ status, needs }) => {
+      if (status === undefined || needs !== undefined) return 0;
       const room = roomAfter(status, layout, columns);
       const texts = whenTexts(status, now);
       const fitting = texts.findIndex(({ length }) => length <= room);
@@ -100,10 +122,13 @@ function chooseLayout(rows: readonly PolicyRow[], now: EpochMs, columns: number)
 }
 
 function layoutOf(rows: readonly PolicyRow[], form: 'whole' | 'short'): Layout {
-  const headlines = rows.map(({ status }) =>
-    status === undefined ? 'no rollout yet' : headlineText(status, form),
+  const headlines = rows.map(({ status, needs }) => {
+    if (needs !== undefined) return needHeadline(needs);
+    return status === undefined ? 'no rollout yet' : headlineText(status, form);
+  });
+  const done = rows.flatMap(({ status, needs }) =>
+    status === undefined || needs !== undefined ? [] : [doneText(status)],
   );
-  const done = rows.flatMap(({ status }) => (status === undefined ? [] : [doneText(status)]));
   return {
     nameWidth: Math.min(nameMax, widest(rows.map(({ policy }) => toPrintable(policy)))),
     headlines,

@@ -7,7 +7,7 @@ import { heldName } from '../../rollout/messages/stratum-reasons.ts';
 import { questionLines } from '../rollouts/confirm-verb.ts';
 import type { Released } from '../rollouts/due-steps.ts';
 import { fitLines, fitTexts } from '../rollouts/fit-lines.ts';
-import { renderOverview } from '../rollouts/render-overview.ts';
+import { needLines, renderOverview } from '../rollouts/render-overview.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { fitEvents, type ScreenSize } from './fit-events.ts';
@@ -110,6 +110,8 @@ const eventRowsMin = 2;
 /** The rollout of the policy at the cursor, and its last events where lines are free. */
 const atCursorLines: Draw = (state, now, size, { paint }) => {
   const status = rolloutAtCursor(state);
+  const { policy = '', needs } = state.rows[state.cursor] ?? {};
+  if (needs !== undefined) return needLines(policy, needs, { paint, width: size.columns, labelColumns: 1 });
   if (status === undefined) return ['no rollout yet'];
   const glance = renderStatus(status, now, { paint, ...size }).split('\n');
   const own = state.events.filter(({ rollout }) => rollout === status.id);

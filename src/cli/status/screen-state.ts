@@ -91,7 +91,9 @@ export const emptyScreen: ScreenState = {
 
 /** The open rollout: the chosen one, or the only one. */
 export function openOne({ rows, openId }: Pick<ScreenState, 'rows' | 'openId'>): RolloutStatus | undefined {
-  if (openId === undefined) return rows.length === 1 ? rows[0]?.status : undefined;
+  // A policy that waits for a start shows that instead of its last rollout.
+  if (openId === undefined)
+    return rows.length === 1 && rows[0]?.needs === undefined ? rows[0]?.status : undefined;
   return rows.find(({ status }) => status?.id === openId)?.status;
 }
 

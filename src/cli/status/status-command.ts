@@ -22,7 +22,7 @@ export interface StatusOptions extends DaemonTarget {
 
 interface StatusReading {
   readonly rollouts: readonly RolloutStatus[];
-  /** Notes, one line each; empty where one rollout was named. */
+  /** All policies; where one was named, only if it waits for an operator; none where a rollout was named. */
   readonly rows: readonly PolicyRow[];
   readonly policyStatuses: PolicyStatuses;
 }
@@ -70,7 +70,9 @@ async function openView(options: StatusOptions, output: ConsoleOutput) {
   const screen = openScreen(output, askDaemon(options));
   return {
     show: ({ rollouts, rows, policyStatuses }: StatusReading): void => {
-      const notes = renderPolicies(policyStatuses, Date.now(), { onlyTrouble: rollouts.length > 0 });
+      const notes = renderPolicies(policyStatuses, Date.now(), {
+        onlyTrouble: rollouts.length > 0 || hasNeed(rows),
+      });
       screen.show({ rows: rows.length > 0 ? rows : rollouts.map(rowOf), notes });
     },
     trouble: screen.trouble,
@@ -92,7 +94,11 @@ function readStatus(named: string | undefined, options: StatusOptions): Promise<
     const policies = policyStatuses.policies.filter(
       ({ policy }) => policy === (rollouts[0]?.policy ?? named),
     );
-    return { rollouts, rows: [], policyStatuses: { ...policyStatuses, policies } };
+    const isPolicy = policies.some(({ policy }) => policy === named);
+    const rows = isPolicy
+      ? policyRows(rollouts, { policies }).filter(({ needs }) => needs !== undefined)
+      : [];
+    return { rollouts, rows, policyStatuses: { ...policyStatuses, policies } };
   });
 }
 
@@ -104,11 +110,15 @@ function showOnce(reading: StatusReading, { json, watch }: StatusOptions, output
   return exitCodeOfReading(reading);
 }
 
-function exitCodeOfReading({ rollouts, policyStatuses }: StatusReading): ExitCode {
+function exitCodeOfReading({ rollouts, rows, policyStatuses }: StatusReading): ExitCode {
   const exitCode = exitCodeOf(rollouts);
-  if (exitCode === exitCodes.heldOrNeedsAPerson) return exitCode;
+  if (exitCode === exitCodes.heldOrNeedsAPerson || hasNeed(rows)) return exitCodes.heldOrNeedsAPerson;
   const isScanFailed = policyStatuses.policies.some(({ lastScan }) => lastScan?.outcome === 'failed');
   return policyStatuses.notReady !== undefined || isScanFailed ? exitCodes.unreachable : exitCode;
+}
+
+function hasNeed(rows: readonly PolicyRow[]): boolean {
+  return rows.some(({ needs }) => needs !== undefined);
 }
 
 /** The named or only rollout at a glance; else one line for each policy. */
@@ -117,14 +127,14 @@ function renderReading(
   now: EpochMs,
   output: ConsoleOutput,
 ): string {
-  const isOverview = rows.length > 1;
+  const isOverview = rows.length > 1 || hasNeed(rows);
   const isRunning = rollouts.some(({ endedAt }) => endedAt === null);
   const notes = renderPolicies(policyStatuses, now, { onlyTrouble: isOverview || isRunning }).join('\n');
   if (isOverview) {
     const first = rows[0]?.policy ?? '';
     const hint = output.paint('dim', `more: upwave status ${quoteArgument(first)}`);
     const overview = renderOverview(rows, now, output).flat().join('\n');
-    return [...(notes === '' ? [] : [notes]), overview, hint].join('\n\n');
+    return [...(notes === '' ? [] : [notes]), overview, ...(rows.length > 1 ? [hint] : [])].join('\n\n');
   }
   const style = { ...output, rows: usualRows - rowsOf(notes, output.columns) };
   const glances = rollouts.map((status) => renderStatus(status, now, style));

@@ -29,6 +29,15 @@ const PolicyStatus = namedObject('PolicyStatus', 'A policy and its scans.', {
     .object({ at: Instant, outcome: ScanOutcomeName, reason: z.string() })
     .nullable()
     .describe('The last scan; null before the first one.'),
+  needs: z
+    .object({
+      kind: z.literal('start'),
+      reason: z.string().describe('Why.'),
+    })
+    .exactOptional()
+    .describe(
+      'What an operator has to do. `start`: Redis lost a rollout that had stopped, and no rollout of the policy starts until an operator starts one. Absent: nothing, or a rollout runs.',
+    ),
   lastGoodAt: Instant.nullable().describe('The last scan that did not fail.'),
   nextScanAt: Instant.nullable().describe(
     'When the next scan is due: by the schedule, or sooner after a failed one.',
@@ -43,6 +52,7 @@ const PolicyStatus = namedObject('PolicyStatus', 'A policy and its scans.', {
     ),
 });
 export type PolicyStatus = z.infer<typeof PolicyStatus>;
+export type PolicyNeed = NonNullable<PolicyStatus['needs']>;
 
 const OrphanedRollout = z.object({ id: z.string(), policy: z.string(), state: RolloutStateName });
 export type OrphanedRollout = z.infer<typeof OrphanedRollout>;

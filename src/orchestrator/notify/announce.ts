@@ -61,13 +61,15 @@ export async function announceDue(parts: AnnounceParts, judged: JudgedRollouts =
     parts.scans.read(),
     store.currentRollouts(policies),
   ]);
+  const running = new Set(current.flatMap(({ policy, endedAt }) => (endedAt === null ? [policy.name] : [])));
   for (const policy of policies) {
     const entries = scans.filter((entry) => entry.policy === policy);
     const last = latestScan(entries);
     const overdueAt = lastGoodScan(entries)?.overdueAt ?? null;
     const failure = last?.outcome === 'failed' ? { reason: last.reason } : null;
     const before = announcedBefore.policies.get(policy);
-    const { notices, announced } = dueOfPolicy(before?.announced, { policy, failure, overdueAt }, now);
+    const needs = running.has(policy) ? undefined : last?.needs;
+    const { notices, announced } = dueOfPolicy(before?.announced, { policy, failure, needs, overdueAt }, now);
     await write(parts, { policy, announced }, before, notices);
   }
   const known = new Set(current.map(({ id }) => id));

@@ -3,6 +3,7 @@ import type { PolicyStatuses } from '../../contract/admin/policies.ts';
 import { settingsText } from '../../rollout/messages/config-texts.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd } from '../../rollout/model/rollout.ts';
+import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
 import type { Configs } from '../configs/configs.ts';
 import { type FindOrphansParts, findOrphans } from '../configs/find-orphans.ts';
@@ -29,8 +30,11 @@ export interface ListPoliciesParts extends FindOrphansParts {
 
 /** Lists for each policy the last scan, its result and the next scan; also rollouts without a policy. */
 export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStatuses> {
-  const [entries, orphans, superseded] = await Promise.all([
+  const [entries, active, orphans, superseded] = await Promise.all([
     parts.scans.read(),
+    parts.store
+      .activeRolloutIds(parts.policies())
+      .then((ids) => new Set(ids.map((id) => parseRolloutId(id).policy))),
     findOrphans(parts).then((found) => found.filter(({ state }) => !isRolloutEnd(state))),
     findSuperseded(parts),
   ]);
@@ -45,6 +49,7 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
         policy,
         ...(parts.accountName !== undefined && { accountName: parts.accountName }),
         lastScan: last === undefined ? null : { at: last.at, outcome: last.outcome, reason: last.reason },
+        ...(last?.needs !== undefined && !active.has(policy) && { needs: last.needs }),
         lastGoodAt: lastGoodScan(own)?.at ?? null,
         nextScanAt: nextScanAt(parts, policy, last),
         config: superseded.has(policy)

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { PolicyNeed } from '../../contract/admin/policies.ts';
 import type { ScanResult } from '../../rollout/messages/scans.ts';
 
 /** The outcome of a scan. */
@@ -19,6 +20,8 @@ export interface ScanEntry {
   readonly at: EpochMs;
   /** The result as a sentence. */
   readonly reason: string;
+  /** What the policy waits for; absent: no operator. */
+  readonly needs?: PolicyNeed | undefined;
   /** When the next successful scan is overdue. */
   readonly overdueAt: EpochMs;
   /** Since when every scan of the policy has failed; absent if this one succeeded, or an operator asked for it. */

@@ -1,5 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
+import type { PolicyNeed } from '../../contract/admin/policies.ts';
+import { lostText } from '../../rollout/messages/data-loss-texts.ts';
 import { plannedText } from '../../rollout/messages/event-texts.ts';
 import { type NothingToDo, type ScanResult, scanText, type Unread } from '../../rollout/messages/scans.ts';
 import { countSteady } from '../../rollout/model/assess-inventory.ts';
@@ -10,7 +12,14 @@ import { freezeInSteps } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { isStopped } from '../../rollout/status/explain-unplanned.ts';
 import type { BuildHistory } from '../ports/build-history.ts';
-import type { FleetMemory, ScanBook, ScanEntry, ScanForecast, ScanOutcome } from '../ports/scan-book.ts';
+import {
+  type FleetMemory,
+  latestScan,
+  type ScanBook,
+  type ScanEntry,
+  type ScanForecast,
+  type ScanOutcome,
+} from '../ports/scan-book.ts';
 import type { PolicyClaims } from '../records/policy-claims.ts';
 import { nextRolloutId } from '../records/read-records.ts';
 import type { StoreMemory } from '../recovery/data-loss.ts';
@@ -58,7 +67,12 @@ export async function scan(
   // An operator sees the failure and can repeat the request.
   const isRepeated = outcomeOf(result) === 'failed' && origin !== 'operator';
   const again = isRepeated ? scanAgain(entries, parts.forecast, { policy: policy.name, at }) : {};
-  await writeDown(parts, policy.name, result, { ...again, ...(fleet === undefined ? {} : { fleet }) });
+  const needs = needsOf(result, latestScan(entries.filter((entry) => entry.policy === policy.name)));
+  await writeDown(parts, policy.name, result, {
+    ...again,
+    ...(fleet === undefined ? {} : { fleet }),
+    ...(needs === undefined ? {} : { needs }),
+  });
   return { ...result, ...(again.againAt === undefined ? {} : { againAt: again.againAt }) };
 }
 
@@ -70,7 +84,7 @@ async function writeDown(
   parts: ScanParts,
   policy: string,
   result: Exclude<ScanResult, { kind: 'outdated' }>,
-  rest: Pick<ScanEntry, 'failedSince' | 'againAt' | 'fleet'>,
+  rest: Pick<ScanEntry, 'failedSince' | 'againAt' | 'fleet' | 'needs'>,
 ): Promise<void> {
   const at = parts.clock.now();
   const tick = parts.forecast(policy, overdueAfterTicks)[overdueAfterTicks - 1] ?? at;
@@ -84,12 +98,18 @@ async function writeDown(
   });
 }
 
-/**
- * A scan that cannot check the running rollout counts as failed: late joiners or a newer build would wait unnoticed. So does
- * one that leaves a policy to an operator because Redis lost its rollout: no rollout is there that would show it.
- */
+/** What the policy waits for after this scan. A scan that failed has not seen whether it still does. */
+function needsOf(
+  result: Exclude<ScanResult, { kind: 'outdated' }>,
+  before: ScanEntry | undefined,
+): PolicyNeed | undefined {
+  if (result.kind === 'failed') return before?.needs;
+  if (result.kind !== 'nothing' || result.why.kind !== 'lost') return undefined;
+  return { kind: 'start', reason: lostText(result.why.lost) };
+}
+
+/** A scan that cannot check the running rollout counts as failed: late joiners or a newer build would wait unnoticed. */
 function outcomeOf(result: Exclude<ScanResult, { kind: 'outdated' }>): ScanOutcome {
-  if (result.kind === 'nothing' && result.why.kind === 'lost') return 'failed';
   return result.kind === 'busy' && result.unread !== undefined ? 'failed' : result.kind;
 }
 

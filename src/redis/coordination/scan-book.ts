@@ -12,6 +12,7 @@ const scanEntry = z.object({
   outcome: z.enum(['started', 'busy', 'nothing', 'failed']),
   at: z.number(),
   reason: z.string(),
+  needs: z.object({ kind: z.literal('start'), reason: z.string() }).optional(),
   overdueAt: z.number(),
   failedSince: z.number().optional(),
   againAt: z.number().optional(),

@@ -27,10 +27,14 @@ export function dataLossText({ rollouts, stopped, heldAgain }: DataLoss): string
   return [...parts, 'the daemon plans the other policies again'].join('; ');
 }
 
-/** Why a policy whose rollout was lost does not start by itself. */
+/** Why a policy whose rollout was lost does not start by itself, and what an operator does. */
 export function needsStartText(lost: Rollout): string {
-  const { name } = lost.policy;
-  return `Redis lost its data, and ${stoppedText(lost)}; only an operator starts it again: upwave start ${name}`;
+  return `${lostText(lost)}; only an operator starts it again: upwave start ${lost.policy.name}`;
+}
+
+/** Why a policy whose rollout was lost does not start by itself. */
+export function lostText(lost: Rollout): string {
+  return `Redis lost its data, and ${stoppedText(lost)}`;
 }
 
 /** Includes held strata, because the operator who starts the policy again has to hold them again. */

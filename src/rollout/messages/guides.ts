@@ -14,6 +14,9 @@ const incident = (anchor: string): GuideSection => ({ guide: 'incidents', anchor
 const buildHeld = alert('UpwaveBuildHeld');
 const stratumHeld = alert('UpwaveStratumHeld');
 
+/** What to do about a policy that waits for a start, because Redis lost its rollout. */
+export const guideOfStart = alert('UpwaveRedisEmptied');
+
 /** What a rollout's headline means, where that is more than its own words. */
 const byHeadline: Readonly<Partial<Record<HeadlineKind, GuideSection>>> = {
   newerVersion: incident('a-newer-upwave-wrote-a-rollout'),
@@ -55,11 +58,13 @@ export function guideOfRollout({
 
 /** What to do about an incident. */
 export function guideOfIncident(details: IncidentDetails): GuideSection | undefined {
-  return details.event === 'held' ? byHeadline[details.headline ?? 'held'] : byIncident[details.event];
+  if (details.event !== 'held') return byIncident[details.event];
+  const { headline = 'held' } = details;
+  return headline === 'startNeeded' ? guideOfStart : byHeadline[headline];
 }
 
 /** Every section to which a message or the page may lead. */
 export const linkedSections: readonly GuideSection[] = [
-  ...[buildHeld, stratumHeld],
+  ...[buildHeld, stratumHeld, guideOfStart],
   ...[byHeadline, guideOfProblem, byIncident].flatMap((sections) => Object.values(sections)),
 ];

@@ -1,6 +1,7 @@
 import { sumOf } from '../../base/grouping.ts';
 import { showCount } from '../../base/singular-or-plural.ts';
 import type { EpochMs } from '../../base/time.ts';
+import type { PolicyNeed } from '../../contract/admin/policies.ts';
 import type { RolloutStatus, ShownBlocker } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { isWindowWait } from '../decision/blocker.ts';
@@ -42,6 +43,9 @@ export function dueText(status: RolloutStatus): string {
       return 'its rollback waits';
   }
 }
+
+/** What a policy without a running rollout waits for, in a few words. */
+export const policyDueText: Readonly<Record<PolicyNeed['kind'], string>> = { start: 'start it again' };
 
 /** What a rollout needs, or does, in whole sentences. */
 export function needText(status: RolloutStatus, showAt: ShowAt): string {

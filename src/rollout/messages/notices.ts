@@ -137,7 +137,7 @@ function titleAndCause({
           details.wave === null ? 'The plan waits for approval.' : `Wave ${details.wave} waits for approval.`,
       };
     case 'held':
-      return { title: 'held', cause: details.reason };
+      return heldText(details);
     case 'stratumHeld': {
       const { label, reason, waiting, others } = details;
       if (others !== undefined)
@@ -171,6 +171,11 @@ function titleAndCause({
   }
 }
 
+function heldText({ reason, headline }: Extract<IncidentDetails, { event: 'held' }>) {
+  if (headline !== 'startNeeded') return { title: 'held', cause: reason };
+  return { title: 'start needed', cause: `${sentence(reason)} Only an operator starts it again.` };
+}
+
 function waitingText(waiting: number): string {
   if (waiting === 0) return 'None of its collectors waits, so it needs nothing now.';
   return `${counted(waiting, 'collector waits', 'collectors wait')} until it is released.`;
@@ -191,7 +196,7 @@ function overText(details: IncidentDetails): string {
     case 'approvalNeeded':
       return `${details.wave === null ? 'the plan' : `wave ${details.wave}`} no longer waits for approval`;
     case 'held':
-      return 'no longer held';
+      return details.headline === 'startNeeded' ? 'no longer waits for a start' : 'no longer held';
     case 'stratumHeld':
       return details.others === undefined
         ? `${heldName(details.label)} is no longer held`

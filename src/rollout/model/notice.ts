@@ -25,8 +25,11 @@ export const usualNoticeEvents = noticeEvents.filter(
 export type IncidentDetails =
   /** `wave`: null for the plan. */
   | { readonly event: 'approvalNeeded'; readonly wave: string | null }
-  /** `headline`: why it needs a person; absent in a record of an older version. */
-  | { readonly event: 'held'; readonly reason: string; readonly headline?: HeadlineKind }
+  /**
+   * `headline`: why it needs a person; absent in a record of an older version. `startNeeded`: a policy without a rollout, which
+   * only an operator starts again.
+   */
+  | { readonly event: 'held'; readonly reason: string; readonly headline?: HeadlineKind | 'startNeeded' }
   | {
       readonly event: 'stratumHeld';
       readonly label: string;

@@ -191,6 +191,16 @@ describe('makeMetrics', () => {
     expect(await series(metrics, 'scan_overdue_timestamp_seconds policy="new"')).toBeUndefined();
   });
 
+  it('shows that a policy waits for an operator to start it again, while no rollout of it runs', async () => {
+    const needs = { kind: 'start', reason: 'Redis lost its data' } as const;
+    const scans = [aScanEntry({ outcome: 'started' }), aScanEntry({ at: startedAt + 1, needs })];
+    const waits = (statuses: readonly RolloutStatus[]) =>
+      series(metricsOf({ scans, statuses }), `waits_for_person ${policy}`);
+    expect(await waits([])).toBe(1);
+    expect(await waits([aRolloutStatus({ state: 'succeeded', endedAt: 9_000 })])).toBe(1);
+    expect(await waits([aRolloutStatus()])).toBe(0);
+  });
+
   it.skipIf(!promtool)(
     'leaves promtool nothing to say (skipped where promtool is not installed)',
     async () => {

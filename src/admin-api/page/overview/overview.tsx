@@ -7,7 +7,7 @@ import { failedOf } from '../parts/progress.tsx';
 import { HeldThings } from '../verbs/held.tsx';
 import { DaemonProblems } from './daemon-problems.tsx';
 import { EndedRollouts } from './ended-rollouts.tsx';
-import { isWanted, overviewsOf, type PolicyOverview, sharedHolds } from './policy-overviews.ts';
+import { isWanted, needOf, overviewsOf, type PolicyOverview, sharedHolds } from './policy-overviews.ts';
 import { PolicyRow } from './policy-row.tsx';
 import { PolicyScans } from './scans.tsx';
 import { SharedHold } from './shared-hold.tsx';
@@ -36,18 +36,19 @@ export function Overview() {
   const shown = hasSearch ? rows.filter((each) => isWanted(each, words.value)) : rows;
   const shared = sharedHolds(rows);
   const needing = countNeeding(rows);
-  const elsewhere = countNeeding(all) - needing;
+  const everywhere = countNeeding(all);
+  const elsewhere = {
+    rollouts: everywhere.rollouts - needing.rollouts,
+    policies: everywhere.policies - needing.policies,
+  };
   return (
     <>
       <h2 class="lead">
-        {needing === 0
-          ? `${calmText(rows)}${failuresText(rows)}`
-          : `${counted(needing, 'rollout needs', 'rollouts need')} you.`}
+        {isNone(needing) ? `${calmText(rows)}${failuresText(rows)}` : `${needingText(needing)} you.`}
       </h2>
-      {elsewhere === 0 ? null : (
+      {isNone(elsewhere) ? null : (
         <p class="note bad">
-          {counted(elsewhere, 'rollout needs', 'rollouts need')} you in other accounts than{' '}
-          {chosenAccount.value}.{' '}
+          {needingText(elsewhere)} you in other accounts than {chosenAccount.value}.{' '}
           <button type="button" onClick={showAllAccounts}>
             show all accounts
           </button>
@@ -94,11 +95,31 @@ export function Overview() {
   );
 }
 
+/** Running rollouts, and policies without one, that need a person. */
+interface Needing {
+  readonly rollouts: number;
+  readonly policies: number;
+}
+
+function isNone({ rollouts, policies }: Needing): boolean {
+  return rollouts + policies === 0;
+}
+
+/** `2 rollouts need`, `1 policy needs`, `1 rollout and 1 policy need` */
+function needingText({ rollouts, policies }: Needing): string {
+  if (policies === 0) return counted(rollouts, 'rollout needs', 'rollouts need');
+  if (rollouts === 0) return counted(policies, 'policy needs', 'policies need');
+  return `${counted(rollouts, 'rollout')} and ${counted(policies, 'policy', 'policies')} need`;
+}
+
 /** A rollout whose rollback waits waits for nothing else, and counts once. */
-function countNeeding(rows: readonly PolicyOverview[]): number {
+function countNeeding(rows: readonly PolicyOverview[]): Needing {
   const needing = rows.flatMap(({ rollout }) => (rollout?.headline.needsPerson === true ? [rollout] : []));
   const ids = new Set(needing.map(({ id }) => id));
-  return needing.filter(({ rollbackId }) => rollbackId === null || !ids.has(rollbackId)).length;
+  return {
+    rollouts: needing.filter(({ rollbackId }) => rollbackId === null || !ids.has(rollbackId)).length,
+    policies: rows.filter((row) => needOf(row) !== undefined).length,
+  };
 }
 
 /** Failures need nobody while they are within their limits, but worth knowing. */

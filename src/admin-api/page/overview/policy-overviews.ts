@@ -1,9 +1,10 @@
+import type { PolicyNeed } from '../../../contract/admin/policies.ts';
 import { stateText } from '../../../rollout/messages/sentences.ts';
 import { compareUrgency } from '../../../rollout/status/compare-urgency.ts';
 import { isOfChosenAccount } from '../parts/account.tsx';
 import type { Policies, Rollout } from '../parts/call.ts';
 
-/** A policy with one of its rollouts, if it has any. */
+/** A policy with one of its rollouts, if it has any. One that waits for a start has none here, also after ended rollouts. */
 export interface PolicyOverview {
   readonly policy: string;
   readonly rollout: Rollout | undefined;
@@ -19,13 +20,24 @@ export function overviewsOf(all: readonly Rollout[], scans: Policies | undefined
   const rows = names.flatMap((policy): PolicyOverview[] => {
     const own = all.filter((rollout) => rollout.policy === policy);
     const running = own.filter(({ endedAt }) => endedAt === null);
-    const listed = running.length > 0 ? running : own.slice(0, 1);
     const scan = scanOf(policy);
+    const last = scan?.needs === undefined ? own.slice(0, 1) : [];
+    const listed = running.length > 0 ? running : last;
     return listed.length === 0
       ? [{ policy, rollout: undefined, scan }]
       : listed.map((rollout) => ({ policy, rollout, scan }));
   });
-  return rows.toSorted((a, b) => compareUrgency(a.rollout, b.rollout));
+  return rows.toSorted((a, b) => compareUrgency(rankedOf(a), rankedOf(b)));
+}
+
+function rankedOf(row: PolicyOverview) {
+  const needs = needOf(row);
+  return needs === undefined ? row.rollout : { policy: row.policy, needs };
+}
+
+/** What a policy without a running rollout waits for; undefined: no operator. */
+export function needOf({ rollout, scan }: PolicyOverview): PolicyNeed | undefined {
+  return rollout === undefined ? scan?.needs : undefined;
 }
 
 /** Whether it belongs to the chosen account, and has the words that a person looks for. */

@@ -1,8 +1,10 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
+import type { PolicyNeed } from '../../../contract/admin/policies.ts';
 import { groupToHoldFirst } from '../../../rollout/decision/group-to-hold.ts';
-import { headlineWords } from '../../../rollout/messages/need-texts.ts';
+import { guideOfStart } from '../../../rollout/messages/guides.ts';
+import { headlineWords, policyDueText } from '../../../rollout/messages/need-texts.ts';
 import { targetText } from '../../../rollout/messages/plans.ts';
-import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
+import { capitalized, counted, sentence } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeText } from '../../../rollout/messages/stop-causes.ts';
 import { heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
@@ -16,10 +18,11 @@ import { Bar, failedOf } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
 import { ByWhom, Time } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
-import { Need } from '../parts/what-to-do.tsx';
+import { Need, WhatToDo } from '../parts/what-to-do.tsx';
 import { buildToRelease, ReleaseBuild } from '../verbs/held.tsx';
 import { askVerb, dueVerb, labelOf } from '../verbs/verb-dialogs.tsx';
 import type { PolicyOverview } from './policy-overviews.ts';
+import { StartButton } from './scans.tsx';
 
 /** @param hasSharedHold its held build stops several rollouts, which a note above says */
 export function PolicyRow({
@@ -29,6 +32,8 @@ export function PolicyRow({
   deed,
   hasSharedHold,
 }: PolicyOverview & { readonly deed: Deed | undefined; readonly hasSharedHold: boolean }) {
+  if (rollout === undefined && scan?.needs !== undefined)
+    return <NeedingPolicy scan={scan} needs={scan.needs} />;
   if (rollout === undefined) {
     return (
       <li class="policy">
@@ -116,6 +121,33 @@ export function PolicyRow({
           </ActButton>
         </div>
       )}
+    </li>
+  );
+}
+
+/** A policy without a running rollout, which only an operator starts again. */
+function NeedingPolicy({
+  scan,
+  needs,
+}: {
+  readonly scan: NonNullable<PolicyOverview['scan']>;
+  readonly needs: PolicyNeed;
+}) {
+  const { policy } = scan;
+  return (
+    <li class="policy needs">
+      <h3>
+        {policy} <AccountName {...scan} /> <Badge name="startNeeded" words="start needed" />
+      </h3>
+      <div class="needed">
+        <div class="advice">
+          <p class="need">{`${capitalized(policyDueText[needs.kind])}. ${sentence(needs.reason)}`}</p>
+          <WhatToDo section={guideOfStart} about={policy} />
+        </div>
+      </div>
+      <div class="verbs">
+        <StartButton policy={policy} class="primary" />
+      </div>
     </li>
   );
 }

@@ -111,10 +111,11 @@ function ScanRow(scan: Policy) {
 }
 
 /** Disabled until the rollout of the policy is over, because the daemon refuses a second one. */
-function StartButton({ policy }: Pick<Policy, 'policy'>) {
+export function StartButton({ policy, ...rest }: Pick<Policy, 'policy'> & { readonly class?: string }) {
   const active = rollouts.value.find((each) => each.policy === policy && each.endedAt === null);
   return (
     <ActButton
+      {...rest}
       aria-label={`start ${policy}`}
       disabled={active !== undefined}
       title={active === undefined ? undefined : sentence(besideText(active))}

@@ -1,6 +1,6 @@
 import { endOnlyText, etaText } from '../../../rollout/messages/eta-texts.ts';
 import { stateText } from '../../../rollout/messages/sentences.ts';
-import type { Rollout, Wave } from './call.ts';
+import type { Policies, Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';
 import { clockText } from './time.tsx';
 
@@ -21,9 +21,13 @@ export function endText({ eta, endedAt }: Rollout, form: 'whole' | 'short' = 'wh
   return form === 'whole' ? etaText(eta, clockText) : endOnlyText(eta, clockText);
 }
 
-/** The title of the tab: that of the rollout that needs a person, else of the newest. */
-export function titleOf(all: readonly Rollout[]): string {
-  const first = all.find(({ headline }) => headline.needsPerson) ?? all[0];
+/** The title of the tab: that of the rollout or policy that needs a person, else of the newest rollout. */
+export function titleOf(all: readonly Rollout[], scans: Policies | undefined): string {
+  const needing = all.find(({ headline }) => headline.needsPerson);
+  const isRunning = (name: string) => all.some(({ policy, endedAt }) => policy === name && endedAt === null);
+  const isStartNeeded = scans?.policies.some((each) => each.needs !== undefined && !isRunning(each.policy));
+  if (needing === undefined && isStartNeeded === true) return 'start needed · upwave';
+  const first = needing ?? all[0];
   if (first === undefined) return 'upwave';
   const percent = Math.floor((100 * first.counts.succeeded) / Math.max(1, first.planned));
   const failed = failedOf(first.counts);

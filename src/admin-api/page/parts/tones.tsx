@@ -16,7 +16,14 @@ const tones: Readonly<Record<Exclude<Tone, 'rest'>, readonly string[]>> = {
     ...['deferred', 'notAlive', 'inUpgrade', 'implausible'],
   ],
   bad: [
-    ...['newerVersion', 'otherAccount', 'policyMissing', 'waitsForService', 'waitsForInventory'],
+    ...[
+      'newerVersion',
+      'otherAccount',
+      'policyMissing',
+      'startNeeded',
+      'waitsForService',
+      'waitsForInventory',
+    ],
     ...['held', 'finishedWithFailures', 'aborted', 'fail', 'failed', 'timedOut', 'unconfirmed'],
   ],
 };

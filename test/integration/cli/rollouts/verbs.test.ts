@@ -449,6 +449,19 @@ describe('status', () => {
     expect((await upwave('status')).code).toBe(code);
   });
 
+  it.each([[[]], [['night']]])(
+    'of a policy that only an operator starts again asks for that: %j',
+    async (words) => {
+      const { upwave, operations } = await setUp();
+      const needs = { kind: 'start', reason: 'Redis lost its data, and night-20260302-1 was held' } as const;
+      operations.standAt({ policies: [{ ...aPolicyStatus({ policy: 'night' }), needs }], orphans: [] });
+      const { code, out } = await upwave('status', ...words);
+      expect(out).toMatch(/^night +NEEDS YOU: start it again {2}do upwave start night\n +Redis lost/);
+      expect(code).toBe(exitCodes.heldOrNeedsAPerson);
+      expect(JSON.parse((await upwave('status', '--json')).out)).toMatchObject({ policies: [{ needs }] });
+    },
+  );
+
   // A minute ago may be yesterday, which is shown with its date.
   const instant = String.raw`(?:\d{4}-\d{2}-\d{2} )?[\d:]+ [A-Z]\S*`;
   const night = { policy: 'night', lastGoodAt: null, config: { kind: 'agreed', others: 0 } } as const;

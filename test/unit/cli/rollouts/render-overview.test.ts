@@ -53,6 +53,26 @@ describe('the overview of the policies', () => {
     expect(linesOf([of('web', { strata, eta: null })])[0]).toMatch(/1\/10 ok {2}58 held$/);
   });
 
+  it('shows first that an operator has to start a policy again, how, and why', () => {
+    const reason = 'Redis lost its data, and production-20260302-1 was held: wave canary: 3 failures';
+    const policies = [aPolicyStatus({ policy: 'web' }), aPolicyStatus({ policy: 'production' })];
+    const needing = policies.map((each) =>
+      each.policy === 'production' ? { ...each, needs: { kind: 'start', reason } as const } : each,
+    );
+    const ended = of('production', { state: 'succeeded', endedAt: startedAt, eta: null });
+    for (const statuses of [[], [ended]]) {
+      const rows = policyRows([of('web', { eta: null }), ...statuses], { policies: needing });
+      const lines = renderOverview(rows, startedAt, { ...plain, columns: 80 }).flat();
+      expect(lines.slice(0, 2)).toEqual([
+        'production  NEEDS YOU: start it again  do upwave start production',
+        `${' '.repeat(39)}Redis lost its data, and`,
+      ]);
+      expect(lines.at(-1)).toMatch(/^web +RUNNING/);
+    }
+    const running = policyRows([of('production', { eta: null })], { policies: needing });
+    expect(renderOverview(running, startedAt, plain)[0]?.[0]).toMatch(/^production +RUNNING/);
+  });
+
   it('shows why a policy has no rollout, when its last scan has a reason', () => {
     const reason = 'the service does not offer build 19.999-1';
     const lastScan = { at: startedAt, outcome: 'nothing', reason } as const;

@@ -73,13 +73,43 @@ describe('a scan', () => {
     expect(first?.identity).toMatchObject({ wave: 0, collectorId: expect.toSatisfy((id) => id % 6 === 5) });
   });
 
-  it('counts as failed where Redis lost the rollout for which an operator must start the policy again (P4)', async () => {
+  it('asks for a start where Redis lost a rollout that had stopped, until a rollout runs (P4)', async () => {
     const house = await aHouse({ rollout: null, fleet: serving(() => aFleet(3)) });
-    const stoppedRollout = () => aRollout({ state: 'paused' });
-    const memory = { ...house.parts.memory, stoppedRollout };
-    await scan({ ...house.parts, memory, forecast: () => [] }, aPolicy(), 'schedule');
+    const lost = aRollout({ state: 'paused' });
+    let stopped: typeof lost | undefined = lost;
+    const memory = { ...house.parts.memory, stoppedRollout: () => stopped };
+    const parts = { ...house.parts, memory, forecast: () => [] };
+    const scanOnce = (fleet = house.parts.fleet) => scan({ ...parts, fleet }, aPolicy(), 'schedule');
+    const status = async () => (await listPolicies(parts)).policies[0];
+    const needs = {
+      kind: 'start',
+      reason: `Redis lost its data, and ${lost.id} was paused: by alice`,
+    };
+    await scanOnce();
     const reason = expect.stringContaining('upwave start production');
-    expect(await house.parts.scans.read()).toMatchObject([{ outcome: 'failed', reason }]);
+    expect(await status()).toMatchObject({ needs, lastScan: { outcome: 'nothing', reason } });
+    house.clock.at += minute;
+    await scanOnce(aFleetService(wrongKey));
+    expect(await status()).toMatchObject({ needs, lastScan: { outcome: 'failed' } });
+    house.clock.at += minute;
+    stopped = undefined;
+    await scanOnce();
+    expect(await status()).not.toHaveProperty('needs');
+  });
+
+  it('asks for no start while a rollout of the policy runs', async () => {
+    const { scans, policies, clock } = await aScanner({ rollout: aRollout() });
+    const needs = { kind: 'start', reason: 'Redis lost its data' } as const;
+    const entry = {
+      policy: 'production',
+      outcome: 'nothing',
+      at: clock.at,
+      reason: '',
+      overdueAt: 0,
+    } as const;
+    await scans.note({ ...entry, needs });
+    expect(await policies()).toMatchObject([{ lastScan: { outcome: 'nothing' } }]);
+    expect((await policies())[0]).not.toHaveProperty('needs');
   });
 
   it('leaves out the collectors of a held group, also after the rollout in which it was held (P4, P5)', async () => {

@@ -355,7 +355,7 @@ it('the message of a held stratum asks for nothing where none of its collectors 
 });
 
 describe('the notifications of the scans of a policy', () => {
-  const read = (...readings: ReadonlyArray<Pick<ScanReading, 'failure' | 'overdueAt'>>) => {
+  const read = (...readings: ReadonlyArray<Omit<ScanReading, 'policy'>>) => {
     let announced: Parameters<typeof dueOfPolicy>[0];
     return readings.map((reading, index) => {
       const due = dueOfPolicy(
@@ -378,6 +378,32 @@ describe('the notifications of the scans of a policy', () => {
 
   it('report that a successful scan is overdue', () => {
     expect(read(overdue, overdue, overdue)).toEqual([[], [], ['raised']]);
+  });
+
+  it('report without delay that only an operator starts the policy again, beside scans that fail', () => {
+    const needs = { kind: 'start', reason: 'Redis lost its data, and production-1 was held' } as const;
+    const waiting = { ...failing, needs };
+    expect(read(waiting, waiting, waiting, failing, well)).toEqual([
+      ['raised'],
+      [],
+      ['raised'],
+      ['over'],
+      ['over'],
+    ]);
+    const reading = { policy: 'production', ...well, needs };
+    const { notices, announced } = dueOfPolicy(undefined, reading, startedAt);
+    expect(notices.map(noticeText)).toMatchObject([
+      {
+        tone: 'bad',
+        title: 'production: start needed',
+        cause: 'Redis lost its data, and production-1 was held. Only an operator starts it again.',
+        commands: ['upwave start production'],
+      },
+    ]);
+    const over = dueOfPolicy(announced, { policy: 'production', ...well }, startedAt + minute);
+    expect(over.notices.map((notice) => noticeText(notice).title)).toEqual([
+      'production: no longer waits for a start',
+    ]);
   });
 
   it('report nothing when one scan fails and the next success is not overdue', () => {
