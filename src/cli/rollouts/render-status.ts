@@ -212,7 +212,7 @@ function progressParts(status: RolloutStatus, { width }: Canvas): readonly Part[
     [counts.deferred, `${showCount(counts.deferred)} deferred`],
     [counts.withdrawn, `${showCount(counts.withdrawn)} withdrawn`],
     [counts.rolledBack, `${showCount(counts.rolledBack)} rolled back`],
-    [setAside, `${showCount(setAside)} of these set aside`],
+    [setAside, `${showCount(setAside)} set aside`],
   ];
   const failedText = `${showCount(failed)} failed`;
   const bar = drawBar(counts.succeeded, planned, width < usualWidth ? 10 : barWidth);

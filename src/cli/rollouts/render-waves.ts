@@ -117,9 +117,7 @@ function otherParts(wave: WaveStatus): readonly Part[] {
   ];
   const words = others.filter(([count]) => count > 0).map(([count, what]) => `${showCount(count)} ${what}`);
   const members = [
-    ...(setAside === 0
-      ? []
-      : [state === 'passed' ? judgedText(wave) : `${showCount(setAside)} of these set aside`]),
+    ...(setAside === 0 ? [] : [state === 'passed' ? judgedText(wave) : `${showCount(setAside)} set aside`]),
     ...(joined > 0 ? [`${showCount(joined)} came late`] : []),
   ];
   return [...words, ...members];

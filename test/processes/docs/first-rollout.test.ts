@@ -70,7 +70,7 @@ describe('the guide to the first rollout', () => {
       const { code, all } = await call(...words, ...hold);
       expect([code, all]).toEqual([0, all]);
     }
-    await until('the other collectors to continue', () => isShown(/of these set aside/));
+    await until('the other collectors to continue', () => isShown(/\d set aside/));
     const [, goBack = []] = commandsBelow('Go back');
     const gone = await call(...goBack);
     expect([gone.code, gone.all]).toEqual([0, expect.stringMatching(/takes \d+ collectors? back/)]);

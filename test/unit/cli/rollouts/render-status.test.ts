@@ -300,7 +300,7 @@ plan    7f3a by schedule   3 left out   from 19.441-2`);
     const waves = [aWaveStatus({ setAside: 2 }), aWaveStatus({ setAside: 5 })];
     const lines = linesOf(aRolloutStatus({ counts, waves }));
     expect(under('all', lines)).toEqual(['█████████████░░░░░░░░░░░░░  5/10   6 failed   1/50 in flight']);
-    expect(lines).toContain('        1 to retry   4 deferred   7 of these set aside');
+    expect(lines).toContain('        1 to retry   4 deferred   7 set aside');
   });
 
   it('shows how many collectors of a passed wave its gate judged', () => {
@@ -379,10 +379,7 @@ describe('a wave in the status of a rollout', () => {
 
   it.each<readonly [line: string, changes: Partial<WaveStatus>]>([
     ['open     90 ok   4 failed   budget 6/6 ', { size: 100, counts: done, failures: 6, failuresAllowed: 6 }],
-    [
-      '   2 in flight   1 to retry   3 deferred   4 of these set aside',
-      { size: 100, counts: done, setAside: 4 },
-    ],
+    ['   2 in flight   1 to retry   3 deferred   4 set aside', { size: 100, counts: done, setAside: 4 }],
     ['   2 came late', { joined: 2 }],
     ['   budget 4/0 (1 lost, each counts 3)', { failures: 4, lost: 1 }],
     ['   budget 0/0 (4 acknowledged)', { failures: 0, lost: 1, acknowledged: 4 }],
