@@ -55,6 +55,8 @@ interface Detail {
   readonly asideMax: number;
   /** Where they have this many lines, waves are left out, and each is cut to one line. */
   readonly wavesMin: number;
+  /** What is left out besides; default: nothing. */
+  readonly without?: 'plan' | 'planAndCauses';
 }
 
 // Room for four waves, and for the line that counts the others.
@@ -71,7 +73,9 @@ const details: readonly Detail[] = [
 /** Then in this order to keep to `rowsMax`. The open wave stays before the first cause. */
 const shortDetails: readonly Detail[] = [
   { causesMax: 1, asideMax: 0, wavesMin: 2 },
+  { causesMax: 0, asideMax: 0, wavesMin: 2, without: 'plan' },
   { causesMax: 0, asideMax: 0, wavesMin: 1 },
+  { causesMax: 0, asideMax: 0, wavesMin: 1, without: 'planAndCauses' },
 ];
 
 /**
@@ -89,33 +93,37 @@ export function renderStatus(
   const progress = fitLines('all', progressParts(status, fit), fit);
   const waves = renderWaves(status, now, fit);
   const shortWaves = renderWaves(status, now, fit, 1);
-  const end = [...endLines(status, now, fit), ...fitLines('plan', planParts(status), fit, planLinesMax)];
+  const end = endLines(status, now, fit);
+  const plan = fitLines('plan', planParts(status), fit, planLinesMax);
   const report = canBeAsked ? `: upwave report ${quoteArgument(status.id)}` : '';
-  const middleIn = (
-    { causesMax, asideMax, wavesMin }: Detail,
+  const restIn = (
+    { causesMax, asideMax, wavesMin, without }: Detail,
     linesMax: number,
   ): readonly string[] | undefined => {
     const hintsHold = canBeAsked && !isHoldDue(status);
-    const causes = causeLines(status, fit, { canBeAsked, hintsHold, causesMax });
+    const isWhole = without !== 'planAndCauses';
+    const causes = isWhole ? causeLines(status, fit, { canBeAsked, hintsHold, causesMax }) : [];
     const aside = asideLines(status, fit, { asideMax, report });
-    const fixed = [why, act, progress, causes, aside, end].reduce((sum, { length }) => sum + length, 0);
+    const last = without === undefined ? [...end, ...plan] : end;
+    const fixed = [why, act, progress, causes, aside, last].reduce((sum, { length }) => sum + length, 0);
     const room = Math.max(rows - fixed, Math.min(linesMax - fixed, wavesWanted));
     const forms = wavesMin > wavesWanted ? [waves] : [waves, shortWaves];
     const all = forms.find((lines) => lines.flat().length <= room)?.flat();
     if (all === undefined && room < wavesMin) return undefined;
-    return [...progress, ...(all ?? cutWaves(status, shortWaves, room, report)), ...causes, ...aside];
+    const shown = all ?? cutWaves(status, shortWaves, room, report);
+    return [...progress, ...shown, ...causes, ...aside, ...last];
   };
   const tries = [
     ...details.map((detail) => ({ detail, linesMax: rows })),
     ...shortDetails.map((detail) => ({ detail, linesMax: rowsMax })),
   ];
   for (const { detail, linesMax } of tries) {
-    const middle = middleIn(detail, linesMax);
-    if (middle !== undefined) return [...why, ...act, ...middle, ...end].join('\n');
+    const rest = restIn(detail, linesMax);
+    if (rest !== undefined) return [...why, ...act, ...rest].join('\n');
   }
   // Reasons alone fill the lines. The verbs stay.
   const kept = cutLines(why, Math.max(1, rowsMax - act.length - 1));
-  return [...kept, ...act, ...progress, ...end].slice(0, rowsMax).join('\n');
+  return [...kept, ...act, ...progress, ...end, ...plan].slice(0, rowsMax).join('\n');
 }
 
 function cutLines(lines: readonly string[], max: number): readonly string[] {

@@ -1,5 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import type { EpochMs } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { releasedMax } from '../../rollout/status/command-for.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
@@ -24,7 +24,7 @@ export function footLines(
   { paint }: Paint,
 ): readonly string[] {
   const { typing, seenAt } = state;
-  const first = resultLines(state, columns, { paint });
+  const first = resultLines(state, now, columns, { paint });
   if (typing !== undefined) {
     const what = typedText(typing);
     return [
@@ -55,9 +55,14 @@ function fitKeys(keys: readonly string[], room: number): string {
       );
 }
 
+// What was done is no news after that.
+const doneShownMs: DurationMs = 60_000;
+
 /** An outage, else the result of the last key. A question is read in full, so it leaves them one line. */
-function resultLines(state: ScreenState, columns: number, { paint }: Paint): readonly string[] {
-  const { message = '', typing } = state;
+function resultLines(state: ScreenState, now: EpochMs, columns: number, { paint }: Paint): readonly string[] {
+  const { done, typing } = state;
+  const isNews = done !== undefined && now - done.at < doneShownMs;
+  const message = state.message ?? (isNews ? done.words : '');
   // The empty screen shows it above.
   const trouble = isEmpty(state) ? undefined : state.trouble;
   const linesMax = isAsking(typing) ? 1 : resultLinesMax;

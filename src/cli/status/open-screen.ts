@@ -159,10 +159,10 @@ function takeTerminal(draw: () => ReturnType<typeof createElement>): {
   };
 }
 
-/** With its instant, because the line stays until the next key. */
-function doneText(what: string): string {
-  const now = Date.now();
-  return `done: ${what}, at ${showMinute(now, now)}`;
+/** With its instant, because the line stays for a while. */
+function doneNow(what: string): Pick<ScreenState, 'done'> {
+  const at = Date.now();
+  return { done: { words: `done: ${what}, at ${showMinute(at, at)}`, at } };
 }
 
 async function fulfilWish(
@@ -174,13 +174,13 @@ async function fulfilWish(
       return { story: { lines: await actions.explain(wish.collectorId), from: 0 } };
     case 'verb':
       await actions.apply(wish);
-      return { message: doneText(`${commandName(wish.asked.verb)} ${wish.status.id}`) };
+      return doneNow(`${commandName(wish.asked.verb)} ${wish.status.id}`);
     case 'hold':
       await actions.hold(wish);
-      return { message: doneText(`hold ${wish.group}`) };
+      return doneNow(`hold ${wish.group}`);
     case 'release':
       await actions.release(wish);
-      return { message: doneText(`release ${wish.released.subjects.join(', ')}`) };
+      return doneNow(`release ${wish.released.subjects.join(', ')}`);
     case 'quit':
       interrupt();
       return {};

@@ -34,8 +34,9 @@ export function pressKeys(
   return { state, wishes };
 }
 
-/** Applies a key. */
-export function pressKey(state: ScreenState, key: Key): Pressed {
+/** Applies a key. What an earlier one has done is no longer shown. */
+export function pressKey(before: ScreenState, key: Key): Pressed {
+  const state = { ...before, done: undefined };
   if (state.typing !== undefined) return typeKey(state, state.typing, key);
   switch (key.kind) {
     case 'up':

@@ -19,6 +19,12 @@ type Paint = Pick<ConsoleOutput, 'paint'>;
 // The lists of the status are cut before fewer collectors than this stay visible below it.
 const collectorsMin = 4;
 
+// Reasons and the open wave leave this many, among them the chosen one, because enter opens it.
+const collectorsLeft = 3;
+
+// On a screen of a few lines: the headline, its reason, and what to do.
+const glanceMin = 4;
+
 // From this height on, the policies stay on the screen above an open rollout.
 const splitRowsMin = 30;
 // At most this part of the screen is for the policies.
@@ -150,7 +156,9 @@ function openLines(
   const wanted = isWalked ? Math.floor(rows / 2) : collectorsMin;
   const listed = Math.min(wanted, state.collectors?.length ?? 0);
   const room = rows - listed - 2;
-  const style = { paint, columns, rows: room, rowsMax: isWalked ? room : rows };
+  const most = Math.max(glanceMin, rows - Math.min(collectorsLeft, listed) - 2);
+  const rowsMax = isWalked ? room : most;
+  const style = { paint, columns, rows: room, rowsMax };
   const glance = renderStatus(status, now, style).split('\n');
   return [...glance, '', ...collectorLines(state, rows - glance.length - 1, { paint })];
 }

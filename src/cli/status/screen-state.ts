@@ -47,8 +47,10 @@ export interface ScreenState {
     /** The release of what was shown to be held; the text is its reason. */
     | { readonly what: 'release'; readonly text: string; readonly released: Released }
     | undefined;
-  /** The result of the last key. */
+  /** The result of the last key, where nothing was done. */
   readonly message: string | undefined;
+  /** What the last key has done, and when. */
+  readonly done: { readonly words: string; readonly at: EpochMs } | undefined;
 }
 
 export type Key =
@@ -87,6 +89,7 @@ export const emptyScreen: ScreenState = {
   story: undefined,
   typing: undefined,
   message: undefined,
+  done: undefined,
 };
 
 /** The open rollout: the chosen one, or the only one. */

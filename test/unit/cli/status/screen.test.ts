@@ -118,6 +118,14 @@ describe('the live screen', () => {
     expect(press(two, { type: '/?' }).state.words).toBe('?');
   });
 
+  it('shows for a minute what a key has done, or until the next key', () => {
+    const done = { ...two, done: { words: 'done: hold osName=AIX', at: startedAt } };
+    const footOf = (state: ScreenState, now: number) => screenLines(state, now, size, plain).at(-2);
+    expect(footOf(done, startedAt + 59_000)).toBe('done: hold osName=AIX');
+    expect(footOf(done, startedAt + 60_000)).toBe('');
+    expect(footOf(press(done, 'down').state, startedAt)).toBe('');
+  });
+
   it('pauses with the typed reason, only where that is legal, and not on escape', () => {
     const pause = press(two, { type: 'plunch, q' }, 'enter');
     expect(pause.wishes).toMatchObject([
@@ -475,6 +483,41 @@ describe('the live screen', () => {
     expect(lines.filter((line) => /^[> ] web-/.test(line)).length).toBeGreaterThanOrEqual(10);
     expect(lines.some((line) => line.startsWith(`> ${name} `))).toBe(true);
   });
+
+  it.each(['running', 'held'] as const)(
+    'shows the chosen collector and two more in 80 × 24 below a %s rollout with much to show',
+    (state) => {
+      const others = { count: 0, causes: 0, unread: 0 };
+      const windows = aHeldStratum({ by: 'daemon', label: 'Windows Server 2016 / amd64', waiting: 10 });
+      const waves = ['canary', 'early', 'mid', 'late', 'rest'].map((name, at) =>
+        aWaveStatus({ name, state: at === 0 ? 'passed' : at === 1 ? 'open' : 'waiting' }),
+      );
+      const full = row('web', {
+        ...{ state, hold: 3, reason, waves, planned: 64, verbs: ['resume', 'abort', 'rollback'] },
+        strata: strataHolding(windows, aHeldStratum({ by: 'ann' })),
+        blockers: [
+          { kind: 'concurrency', reason: 'all 5 slots are in use', until: null },
+          { kind: 'pace', reason: 'no more than 30 an hour', until: startedAt + 60_000 },
+        ],
+        sharedAttribute: {
+          attributes: [{ key: 'osName', value: 'Windows Server 2016' }],
+          ...{ failed: 6, tried: 7, elsewhere: { failed: 1, tried: 40 }, share: 0.1 },
+        },
+        causes: [
+          { of: 'failed', total: 7, causes: [aCause({ count: 4 }), aCause({ text: 'locked' })], others },
+          { of: 'retrying', total: 5, causes: [aCause({ text: 'throttled' })], others },
+        ],
+        counts: countsOf({ failed: 7, pending: 20, retrying: 2, succeeded: 30 }),
+      });
+      const open = withReading(emptyScreen, { rows: [full], notes: [], seenAt: startedAt });
+      const lines = linesIn({ ...open, collectors: failed.slice(0, 7) }, 80, 24);
+      expect(lines.filter((line) => /^[> ] web-\d+ /.test(line))).toHaveLength(3);
+      expect(lines.some((line) => line.startsWith('> web-0 '))).toBe(true);
+      expect(lines.some((line) => line.startsWith('do '))).toBe(true);
+      expect(lines.some((line) => line.startsWith('early '))).toBe(true);
+      expect(lines.some((line) => line.startsWith('plan '))).toBe(false);
+    },
+  );
 
   it('says of a long list of collectors that it has only the first', () => {
     const most = Array.from({ length: 100 }, (_, at) => collector(`web-${at}`, at));
