@@ -647,6 +647,21 @@ describe('the live screen', () => {
     expect(lines.some((line) => line.startsWith('policy-39-1 '))).toBe(true);
   });
 
+  it('shows how an operator starts a policy again, also in place of its last rollout', () => {
+    const needs = { kind: 'start', reason: 'Redis lost its data, and web-1 was paused' } as const;
+    const ended = { ...row('web', { state: 'succeeded', endedAt: startedAt }), needs };
+    const one = withReading(emptyScreen, { rows: [ended], notes: [], seenAt: startedAt });
+    const asked = /^> web {2}NEEDS YOU: start it again {2}do upwave start web$/;
+    expect(linesIn(one, 80, 24).slice(0, 2)).toEqual([
+      expect.stringMatching(asked),
+      expect.stringMatching(/^ +Redis lost its data, and web-1 was paused$/),
+    ]);
+    const both = withReading(one, { rows: [ended, row('edge')], notes: [], seenAt: startedAt });
+    const lines = linesIn(both, 120, 50);
+    expect(lines.filter((line) => line.trim() === 'do upwave start web')).toHaveLength(1);
+    expect(lines[0]).toMatch(/do upwave start web$/);
+  });
+
   it('splits no screen of one policy, and shows a policy without a rollout', () => {
     const rowless = { policy: 'night', status: undefined, policyStatus: undefined };
     const one = withReading(emptyScreen, { rows: [row('web')], notes: [], seenAt: startedAt });
