@@ -55,14 +55,14 @@ function fitKeys(keys: readonly string[], room: number): string {
       );
 }
 
-// What was done is no news after that.
+// What was done is old after that.
 const doneShownMs: DurationMs = 60_000;
 
 /** An outage, else the result of the last key. A question is read in full, so it leaves them one line. */
 function resultLines(state: ScreenState, now: EpochMs, columns: number, { paint }: Paint): readonly string[] {
   const { done, typing } = state;
-  const isNews = done !== undefined && now - done.at < doneShownMs;
-  const message = state.message ?? (isNews ? done.words : '');
+  const isRecent = done !== undefined && now - done.at < doneShownMs;
+  const message = state.message ?? (isRecent ? done.words : '');
   // The empty screen shows it above.
   const trouble = isEmpty(state) ? undefined : state.trouble;
   const linesMax = isAsking(typing) ? 1 : resultLinesMax;
