@@ -109,7 +109,11 @@ const SharedAttribute = namedObject('SharedAttribute', 'What the failures have i
     .exactOptional()
     .describe('Members of held groups are not counted. Absent: they are, or there are none.'),
   cause: z
-    .object({ of: z.enum(['failed', 'retrying']), text: z.string() })
+    .object({
+      of: z.enum(['failed', 'retrying']),
+      text: z.string(),
+      ended: Count.describe('Its collectors that failed, and are not retried.'),
+    })
     .exactOptional()
     .describe(
       'Only failures of this cause are counted; an empty text: of any. `retrying`: with failed attempts, which are retried. Absent: all failures.',

@@ -157,7 +157,7 @@ function sharedByOneCause(
 ): SharedAttribute | undefined {
   if (table === undefined) return undefined;
   for (const causes of searches) {
-    for (const { of, text, collectorIds } of causes) {
+    for (const { of, text, ended, collectorIds } of causes) {
       const ofCause = new Set(collectorIds);
       const others = new Set([...succeeded, ...failed].filter((id) => !ofCause.has(id)));
       const found = findSharedAttribute(
@@ -165,7 +165,7 @@ function sharedByOneCause(
         { failed: ofCause, succeeded: others },
         { of: causes.length + 1, shown },
       );
-      if (found !== undefined) return { ...found, cause: { of, text } };
+      if (found !== undefined) return { ...found, cause: { of, text, ended } };
     }
   }
   return undefined;

@@ -49,22 +49,10 @@ function explainsMost({ sharedAttribute: shared, causes, strata }: ExplainedFail
   }
   if (ended !== undefined) {
     // The figures include attempts that are retried: the group has as large a share of the failures of this cause.
-    const ofCause = sumOf(ended.causes, ({ text, count }) => (isCoveredBy(cause.text, text) ? count : 0));
-    const mine = cause.text === '' ? ended.total : ofCause;
-    return (failed / weighed) * mine * 2 > ended.total;
+    return (failed / weighed) * cause.ended * 2 > ended.total;
   }
   const retried = causes.find(({ of }) => of === 'retrying')?.total ?? 0;
   return failed * 2 > Math.max(retried, weighed);
-}
-
-/** Whether a text is one of those that another text covers, in which `…` stands for what differs. */
-function isCoveredBy(general: string, text: string): boolean {
-  let rest = 0;
-  return general.split('…').every((part) => {
-    const at = text.indexOf(part.trim(), rest);
-    rest = at + part.trim().length;
-    return at >= 0;
-  });
 }
 
 /** Collectors that start once the rollout continues: those that wait, without members of held strata. */

@@ -49,7 +49,7 @@ describe('announcing', () => {
     const shared = {
       ...{ attributes: [{ key: 'osName', value: 'Windows*' }], failed: 11, tried: 40, share: 0.2 },
       elsewhere: { failed: 2, tried: 90 },
-      cause: { of: 'failed', text: 'disk is full' },
+      cause: { of: 'failed', text: 'disk is full', ended: 3 },
     } as const;
     const outbox = makeOutboxModel();
     await announceDue({

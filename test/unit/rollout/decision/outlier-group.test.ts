@@ -79,7 +79,7 @@ describe('a group whose shared attributes explain the failures', () => {
     ['most of its collectors are well', { shared: { ...shared, tried: 40 } }],
     [
       'it explains one cause only, which people see',
-      { shared: { ...shared, cause: { of: 'retrying', text: 'a file is in use' } } },
+      { shared: { ...shared, cause: { of: 'retrying', text: 'a file is in use', ended: 0 } } },
     ],
     ['it is held already', { shared, held: [group] }],
   ])('is not where %s', (_why, given) => {
