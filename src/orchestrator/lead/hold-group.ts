@@ -3,6 +3,7 @@ import type { RolloutChange } from '../../rollout/decision/rollout-facts.ts';
 import { membersWith } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { Fence } from '../ports/leader.ts';
+import { auditStop } from '../records/audit-stop.ts';
 import { type ChangeRolloutParts, saveRolloutFact } from '../records/change-rollout.ts';
 
 /**
@@ -22,7 +23,10 @@ export async function holdGroup(
   const table = await parts.store.loadAttributes(rollout.id);
   if (table === undefined || signal.aborted) return 'again';
   const isEmpty = membersWith(table, group.attributes).length === 0;
-  const fact = isEmpty ? ({ kind: 'groupEmpty', label: group.label } as const) : change;
-  const saved = await saveRolloutFact(parts, rollout, { ...fact, at: parts.clock.now() }, 'daemon', fence);
-  return saved === 'saved' ? 'done' : 'again';
+  const at = parts.clock.now();
+  const fact = isEmpty ? ({ kind: 'groupEmpty', label: group.label, at } as const) : { ...change, at };
+  const saved = await saveRolloutFact(parts, rollout, fact, 'daemon', fence);
+  if (saved !== 'saved') return 'again';
+  await auditStop(parts, rollout.id, fact);
+  return 'done';
 }

@@ -1,6 +1,6 @@
 import { invariant } from '../../base/assert.ts';
 import { compareBuildVersions } from '../../base/build-version.ts';
-import { groupBy } from '../../base/grouping.ts';
+import { groupBy, sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { AuditEntry, HeldThings } from '../../contract/admin/holds.ts';
 import type { PolicyStatuses } from '../../contract/admin/policies.ts';
@@ -193,14 +193,21 @@ function joinPolicies(statuses: readonly PolicyStatuses[]): PolicyStatuses {
   };
 }
 
-/** Evaluated in order: an account that knows the subject has held it. Of several, one without a note. */
+/**
+ * Evaluated in order: an account that knows the subject has held it. Of several, one without a note, with the collectors of
+ * all.
+ */
 const holdOrder: ReadonlyArray<HoldResult['kind']> = ['done', 'unchanged', 'unavailable', 'unknown'];
 
 function joinHolds(results: readonly HoldResult[]): HoldResult {
   const found = holdOrder.flatMap((kind) => results.filter((result) => result.kind === kind));
   const best = found.find(({ kind, ...rest }) => kind === found[0]?.kind && !('note' in rest)) ?? found[0];
   invariant(best !== undefined, 'each account answers');
-  return best;
+  if (!('collectors' in best) || best.collectors === undefined) return best;
+  return {
+    ...best,
+    collectors: sumOf(results, (each) => ('collectors' in each ? (each.collectors ?? 0) : 0)),
+  };
 }
 
 function joinHeld(held: readonly HeldThings[]): HeldThings {

@@ -11,13 +11,13 @@ export async function auditStop(
   fact: RolloutFact,
 ): Promise<void> {
   for (const entry of auditEntriesOf(rolloutId, fact))
-    await register.audit({ ...entry, by: 'daemon', at: fact.at });
+    await register.audit({ by: 'daemon', ...entry, at: fact.at });
 }
 
 function auditEntriesOf(
   rolloutId: string,
   fact: RolloutFact,
-): ReadonlyArray<Pick<AuditEntry, 'event' | 'subject' | 'reason'>> {
+): ReadonlyArray<Pick<AuditEntry, 'event' | 'subject' | 'reason'> & Partial<Pick<AuditEntry, 'by'>>> {
   switch (fact.kind) {
     case 'held':
     case 'aborted':
@@ -28,10 +28,12 @@ function auditEntriesOf(
     case 'strataHeld':
     case 'groupHeld': {
       const held = fact.kind === 'groupHeld' ? [fact.held] : fact.strata;
-      return held.map(({ label, reason }) => ({
+      // The daemon may be the one that carries an operator's hold of a group into a rollout.
+      return held.map(({ label, reason, by }) => ({
         event: 'stratum.held',
         subject: `${label} of ${rolloutId}`,
         reason: stratumWhyText(reason),
+        by,
       }));
     }
     default:

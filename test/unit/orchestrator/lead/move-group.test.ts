@@ -97,6 +97,9 @@ describe('collectors that are held by a shared attribute', () => {
     await parts.register.holdGroup({ label: subject, attributes, ...by, at: parts.clock.now() });
     await lead();
     expect((await pending()).toSorted((a, b) => a - b)).toEqual(rackOne);
+    // The audit names the operator, whichever daemon carried the hold into the rollout.
+    const entry = { event: 'stratum.held', subject: `${subject} of ${id}`, by: by.by, reason: by.reason };
+    expect(await parts.register.readAudit(5)).toMatchObject([entry]);
   });
 
   it('are also held when they join later', async () => {

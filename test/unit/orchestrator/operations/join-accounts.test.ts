@@ -124,6 +124,12 @@ describe('the operations of several accounts', () => {
     const doubting = twoAccounts({ holdResults: { [group]: doubtful } }, { holdResults: { [group]: done } });
     expect(await doubting.joined.hold({ subject: group, ...by })).toBe(done);
     expect([eu.holdRequests, us.holdRequests].map(({ length }) => length)).toEqual([1, 1]);
+    const counted = (collectors: number): HoldResult => ({ ...done, collectors });
+    const both = twoAccounts(
+      { holdResults: { [group]: counted(8) } },
+      { holdResults: { [group]: counted(5) } },
+    );
+    expect(await both.joined.hold({ subject: group, ...by })).toEqual(counted(13));
     expect(await joined.release({ subject: 'nothing', ...by })).toMatchObject({ kind: 'unknown' });
   });
 
