@@ -135,7 +135,7 @@ function reasonOf(note: DaemonNote): string | undefined {
     case 'config.refused':
       return `The config file has errors, and nothing was changed. ${note.reason}`;
     case 'service.moved':
-      return `This account is served at ${note.baseUrl}, which is now used. Set service.baseUrl to it.`;
+      return `This account is served at ${note.baseUrl}, which is now used. Set baseUrl in the config to it.`;
     case 'service.proxied':
       return `Requests to the service go through the proxy ${note.proxy}.`;
     case 'notification.pushedOut':

@@ -87,7 +87,8 @@ async function readAccount(
       const { seed, memory, fleetOf } = { ...firstBasis(policy), ...basisOf(policy) };
       const reading = await readPlan({ fleet: withFleet(fleet, fleetOf), clock }, policy, seed, memory, stop);
       if (!reading.ok) {
-        const reason = toPrintable(describeFailure(reading.failure));
+        const named = config.account === undefined ? '' : `account ${config.account}: `;
+        const reason = toPrintable(`${named}${describeFailure(reading.failure)}`);
         if (reading.failure.kind === 'misconfigured') throw new UsageFailure(reason);
         throw noAnswer(config, reading.failure, reason);
       }

@@ -21,14 +21,14 @@ export function readMove(
 ): Move | (Answer<never> & { readonly ok: false }) {
   const to = baseUrlFromLocation(headers.location ?? '', at.from);
   if (headers.location === undefined || to === undefined) {
-    const detail = `${at.operation}: redirected (${status}) without an address. Check service.baseUrl.`;
+    const detail = `${at.operation}: redirected (${status}) without an address. Check baseUrl in the config.`;
     return { ok: false, failure: { kind: 'misconfigured', detail } };
   }
   const address = boundText(redact(to));
   // A followed address is reported, so it must be safe to show.
   const isShown = address === to;
   if (isShown && to !== at.from && mayFollow({ ...at, to }, at.allowedHosts)) return { ok: 'moved', to };
-  const detail = `This account is served at ${address}. Set service.baseUrl to it, or allow its host in service.allowedHosts.`;
+  const detail = `This account is served at ${address}. Set baseUrl in the config to it, or allow its host in allowedHosts.`;
   return { ok: false, failure: { kind: 'misconfigured', detail } };
 }
 

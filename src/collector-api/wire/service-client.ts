@@ -166,6 +166,6 @@ function unlessUnsent<Result>(sent: Sent<Result>): ServedAnswer<Result> {
 }
 
 function tooManyMoves(last: string): ServiceFailure {
-  const detail = `The service redirected ${movesMax + 1} times in a row, last from ${last}. Check service.baseUrl.`;
+  const detail = `The service redirected ${movesMax + 1} times in a row, last from ${last}. Check baseUrl in the config.`;
   return { kind: 'misconfigured', detail };
 }

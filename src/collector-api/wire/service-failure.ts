@@ -52,7 +52,7 @@ export function serviceFailureOf(
 
 // A page with an error status is transient. A page with a 2xx stays until someone corrects its cause.
 const pageAdvice =
-  ' A proxy or a sign-in page answered instead of the service. Check service.baseUrl if this lasts.';
+  ' A proxy or a sign-in page answered instead of the service. Check baseUrl in the config if this lasts.';
 
 /** True when no response came at all. */
 function isUnreached({ kind, status }: HttpFault): boolean {
@@ -93,7 +93,7 @@ function notFound(code: string | undefined, operation: Operation, detail: string
   if (operation.method === 'GET' && !operation.path.includes('{')) {
     return {
       kind: 'misconfigured',
-      detail: `${detail} The service has no ${operation.path} below this base URL: check the path in service.baseUrl.`,
+      detail: `${detail} The service has no ${operation.path} below this base URL: check the path of baseUrl in the config.`,
     };
   }
   return { kind: 'notFound', detail, ...(code === undefined ? {} : { code }) };
@@ -156,6 +156,6 @@ export function certificateFailureOf(fault: HttpFault, operation: string): Servi
 
 const certificateAdvice: Readonly<Record<keyof typeof certificateText, string>> = {
   unknownAuthority: "Set service.caFile to the authority's certificate (PEM).",
-  otherName: 'Check the host in service.baseUrl, and which server answers there.',
+  otherName: 'Check the host of baseUrl in the config, and which server answers there.',
   outOfDate: 'Check the clock of this machine; otherwise the service must renew it.',
 };

@@ -107,7 +107,7 @@ export function makeThrottle(parts: ThrottleParts) {
 const neverWorked: ServiceFailure = {
   kind: 'misconfigured',
   detail:
-    'The service does not accept the access key (401). Check service.accessId, service.accessKey and service.baseUrl. If they are right, there were too many sign-ins within a minute.',
+    'The service does not accept the access key (401). Check accessId, accessKey and baseUrl in the config. If they are right, there were too many sign-ins within a minute.',
 };
 
 function signInThrottled(retryAfterMs: DurationMs): ServiceFailure {

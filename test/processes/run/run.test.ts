@@ -80,14 +80,18 @@ describe.concurrent('upwave run --once', () => {
 
   it('ends with 2 and one clear line for a wrong key, which it does not print (P12)', async (test) => {
     const accessKey = 'a-wrong-key-0000';
-    const { desk } = await aDesk(test, { service: { accessKey } });
+    const { night, desk } = await aDesk(test, { service: { accessKey } });
     for (const result of [await desk.run('run', '--once'), await desk.call('plan')]) {
       const complaints = result.err.split('\n').filter((line) => line.startsWith('upwave: '));
-      const says = expect.stringMatching(/does not accept the access key \(401\).*service\.accessKey/);
+      const says = expect.stringMatching(/does not accept the access key \(401\).*accessKey/);
       expect([result.code, complaints]).toEqual([2, [says]]);
       expect(result.all).not.toContain(accessKey);
       expect(result.all).not.toMatch(noStack);
     }
+    const eu = { ...nightCredentials, accessKey, baseUrl: `${night.service.url}/api` };
+    desk.change({ service: undefined, accounts: { eu }, rollouts: [{ name: 'web', account: 'eu' }] });
+    const { err } = await desk.call('plan');
+    expect(err).toContain('account eu: The service does not accept the access key (401)');
   });
 
   it('ends at once on Ctrl-C while it retries', async (test) => {

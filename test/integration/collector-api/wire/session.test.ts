@@ -101,7 +101,7 @@ describe('the session with the service', () => {
       );
       const answer = await fleet.listBuilds();
       expect(answer).toMatchObject({ ok: false, failure: { kind: 'misconfigured' } });
-      expect(JSON.stringify(answer)).toContain('service.accessKey');
+      expect(JSON.stringify(answer)).toContain('accessKey');
       expect(budget.pauses).toEqual([]);
     });
 

@@ -20,7 +20,7 @@ describe('a refused certificate', () => {
     ['SELF_SIGNED_CERT_IN_CHAIN', 'misconfigured', 'service.caFile'],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'misconfigured', 'service.caFile'],
     ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'misconfigured', 'service.caFile'],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', 'misconfigured', 'service.baseUrl'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'misconfigured', 'baseUrl in the config'],
     ['CERT_HAS_EXPIRED', 'unavailable', 'expired'],
     ['CERT_NOT_YET_VALID', 'unavailable', 'clock'],
   ])('with %s is %s, and names %s', (code, kind, word) => {

@@ -38,7 +38,7 @@ it.each([
 });
 
 it('a page with a good status: names what may have sent it, and what to check', () => {
-  const advice = expect.stringContaining('answered instead of the service. Check service.baseUrl');
+  const advice = expect.stringContaining('answered instead of the service. Check baseUrl in the config');
   expect(failureOf({ kind: 'undecodable', status: 200, isJson: false })).toMatchObject({ detail: advice });
   expect(failureOf({ kind: 'undecodable', status: 200 })).not.toMatchObject({ detail: advice });
   expect(failureOf({ kind: 'status', status: 502, isJson: false })).not.toMatchObject({ detail: advice });
