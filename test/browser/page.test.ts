@@ -398,13 +398,17 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const page = await open(url);
     await page.getByRole('button', { name: `release build ${build}`, exact: true }).click();
     const dialog = page.getByRole('dialog');
+    await page.locator('dialog :focus').waitFor();
+    await page.keyboard.type('a new build');
     await dialog.getByLabel('Also resume 2 rollouts: eu-20260302-1, us-20260302-1').check();
     expect(await accessibilityFaults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'release' }).click();
     await expect
       .poll(() => operations.requests)
       .toMatchObject(rollouts.map(({ id }) => ({ verb: 'resume', rolloutId: id, hold: 3 })));
-    expect(operations.holdRequests).toMatchObject([{ did: 'release', subject: build }]);
+    expect(operations.holdRequests).toMatchObject([
+      { did: 'release', subject: build, reason: 'a new build' },
+    ]);
   });
 
   it('offers no release of a stratum in a rollout that has ended', async () => {

@@ -103,7 +103,9 @@ function Dialog({
         <div class="consequences">{outcome === '' ? content : <p role="status">{outcome}</p>}</div>
         <label>
           Reason
+          {/* The content may have a field of its own, and a person who types right away gives the reason. */}
           <input
+            autofocus
             maxLength={500}
             autocomplete="off"
             placeholder="kept with the event"
