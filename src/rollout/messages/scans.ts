@@ -69,13 +69,13 @@ export type Unread =
   | { readonly of: 'builds'; readonly why: ServiceFailure }
   | { readonly of: 'fleet'; readonly why: ServiceFailure | Implausible };
 
-/** A scan's result as a sentence. */
+/** A scan's result as a sentence. People may read it long after the scan. */
 export const scanText = makeText<ScanResult>({
   started: ({ rolloutId, planned }) => `started ${rolloutId} with ${counted(planned, 'collector')}`,
   busy: ({ rolloutId, unread }) =>
     unread === undefined
-      ? `${rolloutId} is still running`
-      : `${rolloutId} is still running, and could not be checked: ${unreadText(unread)}`,
+      ? `${rolloutId} was still running`
+      : `${rolloutId} was still running, and could not be checked: ${unreadText(unread)}`,
   nothing: ({ why }) => nothingText(why),
   outdated: ({ policy, config }) => configText(policy, config) ?? '',
   failed: ({ why }) => scanFailureText(why),

@@ -68,7 +68,7 @@ describe.concurrent('upwave run --once', () => {
     await daemon.close();
     for (const { facts } of night.service.world.collectors()) night.service.world.remove(facts.id);
     const { code, err } = await desk.run('run', '--once');
-    expect(err).toMatch(new RegExp(`${rolloutId} is still running.* it is empty, .*check the access key`));
+    expect(err).toMatch(new RegExp(`${rolloutId} was still running.* it is empty, .*check the access key`));
     expect(code).toBe(3);
   });
 

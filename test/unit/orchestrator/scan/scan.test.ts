@@ -189,7 +189,7 @@ describe('a scan', () => {
     const rollout = aRollout();
     const { scans, notes, policies, scan } = await aScanner({ rollout, fleet });
     expect(await scan()).toMatchObject({ kind: 'busy', rolloutId: rollout.id });
-    const reason = expect.stringMatching(new RegExp(`^${rollout.id} is still running, .*${what}`));
+    const reason = expect.stringMatching(new RegExp(`^${rollout.id} was still running, .*${what}`));
     expect(await scans.read()).toMatchObject([{ outcome: 'failed', reason }]);
     expect(await policies()).toMatchObject([{ lastGoodAt: null }]);
     expect(notes).toMatchObject([{ event: 'scan.failed', policy: 'production', reason }]);
