@@ -51,7 +51,9 @@ export const chartStyle = `
 .plot, .plot rect, .swatch { print-color-adjust: exact }
 .plot text, .tick-row text { font-size: 12px; fill: var(--quiet); font-variant-numeric: tabular-nums }
 .plot text { paint-order: stroke; stroke: var(--card); stroke-width: 3px; stroke-linejoin: round }
-.plot .lane-name { font-size: 13px; font-weight: 600; fill: var(--text) }
+/* Over the stripes of a hold as well. */
+.plot :is(.lane-name, .lane-details) { fill: var(--text); stroke-width: 6px }
+.plot .lane-name { font-size: 13px; font-weight: 600 }
 .plot .number rect { fill: var(--card); stroke: var(--tone); stroke-width: 1.5 }
 .plot .number text { fill: var(--text); stroke: none; font-size: 11px; font-weight: 600 }
 .plot .ground { stroke: var(--line) }

@@ -320,7 +320,7 @@ const spanNames: ReadonlyArray<readonly [Bar, string]> = [
 
 const bandNames: Readonly<Record<RolloutNight['bands'][number]['kind'], string>> = {
   ...{ hold: 'held', buildHold: 'build held', pause: 'paused', inventory: 'inventory implausible' },
-  ...{ window: 'no window open', freeze: 'freeze', approval: 'plan waits for approval' },
+  ...{ window: 'no window open', freeze: 'freeze', approval: 'waits for approval' },
 };
 
 /** Only what the picture shows. */
@@ -331,6 +331,8 @@ function legendOf(
 ): readonly LegendEntry[] {
   const shown = new Set(night.lanes.flatMap((lane) => lane.spans.map((span) => toneOf(span, lane, night))));
   const behind = new Set(night.bands.map(({ kind }) => kind));
+  // A wave that waits for its approval has the same colour as the plan.
+  if (shown.has('approval')) behind.delete('approval');
   return [
     ...spanNames.filter(([tone]) => shown.has(tone)).map(([tone, name]) => ({ tone, name })),
     ...[...behind].map((kind) => ({ tone: `band ${kind}`, name: bandNames[kind] })),

@@ -301,6 +301,22 @@ describe('the picture of a rollout', () => {
     expect(new Set(drawn).size).toBe(kinds.length);
   });
 
+  it('has one entry for approvals, of the plan and of a wave', () => {
+    const plan = { kind: 'approval', from: at(0), to: at(5), reason: '', by: 'daemon' } as const;
+    const wave = {
+      ...({ wave: 'rest', state: 'awaitingApproval' } as const),
+      spans: [{ kind: 'approval', from: at(20), to: null, dueAt: null }],
+    } satisfies RolloutNight['lanes'][number];
+    const entriesOf = (changes: Partial<RolloutNight>) =>
+      all(draw(changes))
+        .filter(({ tag }) => tag === 'span')
+        .map((entry) => textOf(entry).trim())
+        .filter((name) => name.includes('approval'));
+    expect(entriesOf({ lanes: [canary, wave], bands: [plan] })).toEqual(['waits for approval']);
+    expect(entriesOf({ bands: [plan] })).toEqual(['waits for approval']);
+    expect(entriesOf({ lanes: [canary, wave], bands: [] })).toEqual(['waits for approval']);
+  });
+
   it('draws the hold of a build in squares, unlike the stripes of another hold', () => {
     const lineOf = (kind: string) =>
       all(draw()).find(({ attributes }) => attributes['id'] === `night-${kind}`)?.children[1];
