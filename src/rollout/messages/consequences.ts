@@ -108,9 +108,11 @@ const consequences: Readonly<
     const failed = countIn(status.counts, isFailed);
     const held = failedInHeld(status);
     const when = held === 0 ? '' : `: ${restartText(status, failed - held, status)}`;
+    const staying = ({ waiting: count, failed: more = 0 }: HeldStratum) =>
+      count + (choosesFailures ? 0 : more);
     return [
       `To be upgraded again, with new attempts: ${choosesFailures ? 'the chosen ones of ' : ''}${counted(failed, 'failed collector')}${when}.`,
-      heldUntilText(status, setAside(status) + (choosesFailures ? 0 : held)),
+      heldUntilText(status, setAside(status) + (choosesFailures ? 0 : held), staying),
       'Failures of these upgrades no longer count until they fail again.',
     ];
   },
@@ -200,11 +202,21 @@ function waiting({ counts }: RolloutStatus): number {
 export function staysHeldText(verb: 'resume' | 'retry', before: RolloutStatus, after: RolloutStatus): string {
   // A resume ends such a rollout without them.
   if (verb === 'resume' && strataToReleaseFirst(before).length > 0) return '';
-  return heldUntilText(after, setAside(after));
+  return heldUntilText(after, setAside(after), ({ waiting: count }) => count);
 }
 
-function heldUntilText({ strata }: RolloutStatus, count: number): string {
-  const [first, ...others] = strata.held;
+type HeldStratum = RolloutStatus['strata']['held'][number];
+
+/** Names the stratum with the most collectors. Strata without any are named only if no stratum has one. */
+function heldUntilText(
+  { strata }: RolloutStatus,
+  count: number,
+  stayingIn: (held: HeldStratum) => number,
+): string {
+  const staying = strata.held
+    .filter((held) => stayingIn(held) > 0)
+    .sort((one, other) => stayingIn(other) - stayingIn(one));
+  const [first, ...others] = staying.length > 0 ? staying : strata.held;
   if (first === undefined) return '';
   const more = others.length === 0 ? '' : ` and ${counted(others.length, 'other stratum', 'other strata')}`;
   const held = count === 0 ? 'Held' : `${counted(count, 'collector stays', 'collectors stay')} held`;

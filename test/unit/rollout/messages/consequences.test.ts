@@ -67,6 +67,33 @@ it.each(['retry', 'resume'] as const)('a %s names what stays held until a releas
   }
 });
 
+it('only held strata with collectors that stay are named, the largest first', () => {
+  const group = aHeldStratum({ label: 'osName=Windows Server 2016', waiting: 1, failed: 1 });
+  const idle = aHeldStratum({ label: 'AIX', waiting: 0, failed: 4 });
+  const waves = [aWaveStatus({ setAside: 1 })];
+  const status = aRolloutStatus({ strata: strataHolding(idle, group), waves });
+  expect(staysHeldText('resume', status, status)).toBe(
+    '1 collector stays held until a release: group osName=Windows Server 2016.',
+  );
+  // A retry adds the failed ones, unless only some of them are chosen.
+  expect(consequenceText('retry', status, reader)).toContain(
+    '6 collectors stay held until a release: stratum AIX and 1 other stratum.',
+  );
+  expect(consequenceText('retry', status, { ...reader, choosesFailures: true })).toContain(
+    '1 collector stays held until a release: group osName=Windows Server 2016.',
+  );
+  const larger = aHeldStratum({ label: 'HP-UX', waiting: 3 });
+  const more = aRolloutStatus({
+    strata: strataHolding(idle, group, larger),
+    waves: [aWaveStatus({ setAside: 4 })],
+  });
+  expect(staysHeldText('resume', more, more)).toBe(
+    '4 collectors stay held until a release: stratum HP-UX and 1 other stratum.',
+  );
+  const none = aRolloutStatus({ strata: strataHolding(idle) });
+  expect(staysHeldText('resume', none, none)).toBe('Held until a release: stratum AIX.');
+});
+
 it('a resume without a waiting collector names what is left to do (P15)', () => {
   const texts = (changes: Parameters<typeof aRolloutStatus>[0]) =>
     consequenceText('resume', aRolloutStatus({ state: 'held', ...changes }), reader);
