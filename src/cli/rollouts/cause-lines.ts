@@ -5,7 +5,7 @@ import { sharedAttributeText, unweighedText } from '../../rollout/messages/stop-
 import { holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
 import { type Fit, fitLines } from './fit-lines.ts';
 
-// `status` has room for the most frequent causes of the worst group, and one of each other group; `upgrades` shows all.
+// `status` has room for the most frequent causes of the worst group, and one or two of each other group; `upgrades` shows all.
 export const causesShownMax = 3;
 
 // The service does not limit the length of a message.
@@ -111,26 +111,34 @@ interface GroupStyle {
 }
 
 function groupLines(
-  { of: group, total, causes, others: { unread } }: CauseGroup,
+  shownGroup: CauseGroup,
   { isFirst, hasStrata, linesMax, causesMax, isCut }: GroupStyle,
   fit: Fit,
 ): readonly string[] {
-  const named = causes.slice(0, isFirst ? causesMax : 1);
+  const { of: group, total, causes, others } = shownGroup;
+  const { unread } = others;
+  const named = causes.slice(0, isFirst ? causesMax : laterCausesMax(shownGroup));
   const rest = total - unread - named.reduce((sum, { count }) => sum + count, 0);
   const atLeast = unread > 0 ? 'at least ' : '';
   const texts = named.map((cause) => causeText(cause, hasStrata).map((text) => `${atLeast}${text}`));
-  // The line of the rollout shows the total of each later group.
-  const others = [
+  const more = [
     ...(rest > 0 ? [`${rest} for other reasons`] : []),
     ...(unread > 0 ? [`${unread} not read yet`] : []),
   ];
-  if (!isCut && others.length > 0 && (isFirst || named.length === 0)) texts.push([others.join(', ')]);
+  // The line of the rollout shows the total of each later group, so what was not read is clear there.
+  const isDue = isFirst ? !isCut : rest > 0 || named.length === 0;
+  if (isDue && more.length > 0) texts.push([more.join(', ')]);
   return texts.flatMap((choices, index) => {
     const partOf = (text: string) => ({ text, color: group === 'failed' ? 'red' : 'dim' }) as const;
     const label = index === 0 ? labels[group] : '';
     const whole = choices.find((text) => fitLines(label, [partOf(text)], fit).length <= linesMax);
     return fitLines(label, [partOf(whole ?? choices.at(-1) ?? '')], fit, linesMax);
   });
+}
+
+/** A later group has one cause, and a second one instead of a line that only counts it. */
+function laterCausesMax({ causes, others }: CauseGroup): number {
+  return causes.length === 2 && others.count === others.unread ? 2 : 1;
 }
 
 const labels: Readonly<Record<CauseGroup['of'], string>> = {

@@ -16,6 +16,7 @@ function failed(reason: string, stratum = 0, collectorName = `svr-${++lastId}`):
   const end = { reason: because(reason), failureClass: 'permanent' } as const;
   return anEndedOne('failed', end, { collectorId: lastId, collectorName, stratum });
 }
+const retried = (reason: string) => aRetryingOne(startedAt, reason);
 const withdrawn = (reason: string) => anEndedOne('withdrawn', { reason: because(reason) });
 
 const times = <T>(count: number, make: (index: number) => T): readonly T[] =>
@@ -192,6 +193,21 @@ describe('the lines of the causes', () => {
     const lines = linesOf(upgrades, { failed: 1, withdrawn: 1 }).join('\n');
     expect(lines).toContain('list failed: upwave upgrades night-1 --state failed');
     expect(lines).toContain('list withdrawn: upwave upgrades night-1 --state withdrawn');
+  });
+
+  it('account for all upgrades of a later group', () => {
+    const upgrades = { failed: [failed('disk full')], retrying: ['a', 'b', 'b'].map(retried) };
+    const lines = linesOf(upgrades, { failed: 1, retrying: 3 });
+    expect(lines.slice(1, 3)).toEqual([
+      expect.stringMatching(/^retry +2 b /),
+      // No longer than a line that counts it.
+      expect.stringMatching(/^ +1 a /),
+    ]);
+    const more = { ...upgrades, retrying: ['a', 'b', 'b', 'c'].map(retried) };
+    expect(linesOf(more, { failed: 1, retrying: 4 }).slice(1, 3)).toEqual([
+      expect.stringMatching(/^retry +2 b /),
+      '        2 for other reasons',
+    ]);
   });
 
   it('give a filter that finds all upgrades of the cause, however long its text is', () => {
