@@ -5,15 +5,34 @@ import { sharedAttributeText, unweighedText } from '../../rollout/messages/stop-
 import { holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
 import { type Fit, fitLines } from './fit-lines.ts';
 
-// `status` has room for the most frequent causes of the worst group, and one or two of each other group; `upgrades` shows all.
-export const causesShownMax = 3;
+/** How much of the causes is shown. */
+export interface CausesCut {
+  /** Causes of the worst group. Each other group has one or two. */
+  readonly causesMax: number;
+  readonly groupsMax: number;
+  /** Which commands list the upgrades: of each group and of the first cause, of each group, or of the worst one. */
+  readonly lists: 'groupsAndCause' | 'groups' | 'worst';
+}
+
+const causesShownMax = 3;
+const noLimit = Number.POSITIVE_INFINITY;
+
+/** Where lines are short, causes are cut in this order, about a line in each step. `upgrades` shows all. */
+export const causesCuts: readonly [CausesCut, ...CausesCut[]] = [
+  { causesMax: causesShownMax, groupsMax: noLimit, lists: 'groupsAndCause' },
+  { causesMax: causesShownMax, groupsMax: noLimit, lists: 'groups' },
+  { causesMax: causesShownMax, groupsMax: noLimit, lists: 'worst' },
+  { causesMax: 2, groupsMax: noLimit, lists: 'worst' },
+  { causesMax: 1, groupsMax: noLimit, lists: 'worst' },
+  { causesMax: 1, groupsMax: 1, lists: 'worst' },
+];
 
 // The service does not limit the length of a message.
 const linesOfCauseMax = { worst: 2, other: 1 } as const;
 
 /**
  * Why upgrades failed, are retried, are deferred or were withdrawn, most frequent first, and how to see each of them
- * where a daemon can be asked. With fewer causes than usual, the worst group is shown alone.
+ * where a daemon can be asked.
  */
 export function causeLines(
   status: GroupedFailures & Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'unweighedFields'>,
@@ -21,17 +40,19 @@ export function causeLines(
   {
     canBeAsked,
     hintsHold,
-    causesMax,
+    cut,
   }: {
     readonly canBeAsked: boolean;
     /** False where another line has the command that holds the group. */
     readonly hintsHold: boolean;
-    readonly causesMax: number;
+    readonly cut: CausesCut;
   },
 ): readonly string[] {
   const { id, causes, strata, sharedAttribute: shared } = status;
-  const isCut = causesMax < causesShownMax;
-  const lines = (isCut ? causes.slice(0, 1) : causes).flatMap((group, index) => {
+  const { causesMax, groupsMax, lists } = cut;
+  const isCut = lists === 'worst';
+  const shown = causes.slice(0, groupsMax);
+  const lines = shown.flatMap((group, index) => {
     const hasStrata = strata.total > 1 && shared === null;
     const linesMax = index === 0 ? linesOfCauseMax.worst : linesOfCauseMax.other;
     return groupLines(group, { isFirst: index === 0, hasStrata, linesMax, causesMax, isCut }, fit);
@@ -43,10 +64,10 @@ export function causeLines(
   const listOf = (label: string, group: CauseGroup['of']) =>
     `${label}: upwave upgrades ${quoteArgument(id)} --state ${group}`;
   const list = isCut
-    ? causes.slice(0, 1).map((group) => listOf(moreText(causes, causesMax), group.of))
+    ? causes.slice(0, 1).map((group) => listOf(moreText(shown, causesMax), group.of))
     : causes.flatMap(({ of: group }, index) => [
         listOf(causes.length === 1 ? 'list them' : `list ${group}`, group),
-        ...(index === 0 ? reasonHint(causes) : []),
+        ...(index === 0 && lists === 'groupsAndCause' ? reasonHint(causes) : []),
       ]);
   return [
     ...(isShown ? fitLines('common', sharedPart, fit) : []),
@@ -92,13 +113,14 @@ function beginningOf(text: string): string {
   return cut.includes(' ') ? cut.slice(0, cut.lastIndexOf(' ')) : cut;
 }
 
-/** How many upgrades of the first group have causes that are not shown. */
-function moreText([first]: RolloutStatus['causes'], causesMax: number): string {
+/** How many upgrades of the first group have causes that are not shown. Its name follows where another group is shown too. */
+function moreText([first, ...others]: RolloutStatus['causes'], causesMax: number): string {
   if (first === undefined) return '';
   const shown = first.causes.slice(0, causesMax).reduce((sum, { count }) => sum + count, 0);
-  return first.total > shown
-    ? `… ${first.total - shown} ${shown === 0 ? stateText(first.of) : 'more'}`
-    : 'list them';
+  if (first.total <= shown) return others.length === 0 ? 'list them' : `list ${first.of}`;
+  const more = shown === 0 ? [] : ['more'];
+  const name = shown === 0 || others.length > 0 ? [stateText(first.of)] : [];
+  return `… ${[first.total - shown, ...more, ...name].join(' ')}`;
 }
 
 interface GroupStyle {

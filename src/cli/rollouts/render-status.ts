@@ -15,7 +15,7 @@ import {
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showComing } from '../shell/show-instant.ts';
-import { causeLines, causesShownMax } from './cause-lines.ts';
+import { type CausesCut, causeLines, causesCuts } from './cause-lines.ts';
 import { type DueStep, dueSteps, isHoldDue } from './due-steps.ts';
 import { type Fit, fitLines, type Part, usualWidth } from './fit-lines.ts';
 import { headlineColor, headlineText } from './headline-text.ts';
@@ -51,10 +51,12 @@ interface Canvas extends Pick<ConsoleOutput, 'paint'> {
 }
 
 interface Detail {
-  readonly causesMax: number;
+  readonly causes: CausesCut;
   readonly asideMax: number;
-  /** Where they have this many lines, waves are left out, and each is cut to one line. */
+  /** Where they have this many lines, waves are left out. */
   readonly wavesMin: number;
+  /** Each wave may be cut to one line. */
+  readonly shortWaves: boolean;
   /** What is left out besides; default: nothing. */
   readonly without?: 'plan' | 'planAndCauses';
 }
@@ -62,20 +64,28 @@ interface Detail {
 // Room for four waves, and for the line that counts the others.
 const wavesWanted = 5;
 
+const [allCauses, ...fewerCauses] = causesCuts;
+const oneCause = causesCuts.at(-1) ?? allCauses;
+const noCause: CausesCut = { ...oneCause, causesMax: 0 };
+const noLimit = Number.POSITIVE_INFINITY;
+
 /** Lists are cut in this order to keep to `rows`. The first detail that fits is shown. */
 const details: readonly Detail[] = [
-  { causesMax: causesShownMax, asideMax: Number.POSITIVE_INFINITY, wavesMin: Number.POSITIVE_INFINITY },
-  { causesMax: causesShownMax, asideMax: 1, wavesMin: Number.POSITIVE_INFINITY },
-  { causesMax: 1, asideMax: 1, wavesMin: wavesWanted },
-  { causesMax: 1, asideMax: 0, wavesMin: wavesWanted },
+  { causes: allCauses, asideMax: noLimit, wavesMin: noLimit, shortWaves: false },
+  { causes: allCauses, asideMax: 1, wavesMin: noLimit, shortWaves: false },
+  ...fewerCauses.map((causes) => ({ causes, asideMax: 1, wavesMin: noLimit, shortWaves: false })),
+  // The lines that this frees are for causes again.
+  ...fewerCauses.map((causes) => ({ causes, asideMax: 1, wavesMin: noLimit, shortWaves: true })),
+  { causes: oneCause, asideMax: 1, wavesMin: wavesWanted, shortWaves: true },
+  { causes: oneCause, asideMax: 0, wavesMin: wavesWanted, shortWaves: true },
 ];
 
 /** Then in this order to keep to `rowsMax`. The open wave stays before the first cause. */
 const shortDetails: readonly Detail[] = [
-  { causesMax: 1, asideMax: 0, wavesMin: 2 },
-  { causesMax: 0, asideMax: 0, wavesMin: 2, without: 'plan' },
-  { causesMax: 0, asideMax: 0, wavesMin: 1 },
-  { causesMax: 0, asideMax: 0, wavesMin: 1, without: 'planAndCauses' },
+  { causes: oneCause, asideMax: 0, wavesMin: 2, shortWaves: true },
+  { causes: noCause, asideMax: 0, wavesMin: 2, shortWaves: true, without: 'plan' },
+  { causes: noCause, asideMax: 0, wavesMin: 1, shortWaves: true },
+  { causes: noCause, asideMax: 0, wavesMin: 1, shortWaves: true, without: 'planAndCauses' },
 ];
 
 /**
@@ -97,20 +107,20 @@ export function renderStatus(
   const plan = fitLines('plan', planParts(status), fit, planLinesMax);
   const report = canBeAsked ? `: upwave report ${quoteArgument(status.id)}` : '';
   const restIn = (
-    { causesMax, asideMax, wavesMin, without }: Detail,
+    { causes: cut, asideMax, wavesMin, shortWaves: mayCut, without }: Detail,
     linesMax: number,
   ): readonly string[] | undefined => {
     const hintsHold = canBeAsked && !isHoldDue(status);
     const isWhole = without !== 'planAndCauses';
-    const causes = isWhole ? causeLines(status, fit, { canBeAsked, hintsHold, causesMax }) : [];
+    const causes = isWhole ? causeLines(status, fit, { canBeAsked, hintsHold, cut }) : [];
     const aside = asideLines(status, fit, { asideMax, report });
     const last = without === undefined ? [...end, ...plan] : end;
     const fixed = [why, act, progress, causes, aside, last].reduce((sum, { length }) => sum + length, 0);
     const room = Math.max(rows - fixed, Math.min(linesMax - fixed, wavesWanted));
-    const forms = wavesMin > wavesWanted ? [waves] : [waves, shortWaves];
-    const all = forms.find((lines) => lines.flat().length <= room)?.flat();
-    if (all === undefined && room < wavesMin) return undefined;
-    const shown = all ?? cutWaves(status, shortWaves, room, report);
+    const forms = mayCut ? [waves, shortWaves] : [waves];
+    const whole = forms.find((lines) => lines.flat().length <= room)?.flat();
+    if (whole === undefined && room < wavesMin) return undefined;
+    const shown = whole ?? cutWaves(status, shortWaves, room, report);
     return [...progress, ...shown, ...causes, ...aside, ...last];
   };
   const tries = [

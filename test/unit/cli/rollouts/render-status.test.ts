@@ -543,6 +543,39 @@ describe('the status of a rollout that needs approval and has failures for sever
     expect(wordsOf(lines)).toMatch(words);
   });
 
+  describe('cuts causes one by one', () => {
+    const texts = ['permission denied', 'the disk is full', 'the task was rejected'];
+    const causesOf = (...counts: readonly number[]) =>
+      counts.map((count, at) => aCause({ count, text: texts[at] ?? '', strata: [] }));
+    const none = { count: 0, causes: 0, unread: 0 };
+    const status = aRolloutStatus({
+      ...{ waves: ['canary', 'early', 'rest'].map((name) => aWaveStatus({ name })) },
+      causes: [
+        { of: 'failed', total: 9, causes: causesOf(5, 3, 1), others: none },
+        { of: 'retrying', total: 3, causes: causesOf(3), others: none },
+      ],
+    });
+    const cutTo = (rows: number) =>
+      renderStatus(status, startedAt, { ...plain, columns: 80, rows }).split('\n');
+    const all = cutTo(60);
+    const causesIn = (lines: readonly string[]) =>
+      texts.filter((text) => lines.some((line) => new RegExp(`\\d ${text} `).test(`${line} `)));
+
+    it.each(Array.from({ length: all.length - 9 }, (_, at) => at + 10))('to use %i lines', (rows) => {
+      expect(cutTo(rows)).toHaveLength(Math.min(rows, all.length));
+    });
+
+    it('leaves out hints first, then causes, then the later group', () => {
+      const lines = cutTo(all.length - 1);
+      expect(causesIn(lines)).toEqual(texts);
+      expect(under('retry', lines)).toHaveLength(1);
+      const fewer = cutTo(all.length - 3);
+      expect(causesIn(fewer)).toEqual(texts.slice(0, 2));
+      expect(fewer.join('\n')).toContain('… 1 more failed: upwave upgrades');
+      expect(under('retry', fewer)).toHaveLength(1);
+    });
+  });
+
   it('takes more lines than it wants for reasons, not for lists', () => {
     const style = { ...plain, columns: 80, rows: 5, rowsMax: 22 };
     const words = wordsOf(renderStatus(longest, startedAt, style).split('\n'));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { causeLines } from '../../../../src/cli/rollouts/cause-lines.ts';
+import { causeLines, causesCuts } from '../../../../src/cli/rollouts/cause-lines.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import type { UpgradeReason } from '../../../../src/rollout/model/upgrade-reason.ts';
 import { type CauseUpgrades, causesReadMax, groupCauses } from '../../../../src/rollout/status/causes.ts';
@@ -165,7 +165,7 @@ describe('the lines of the causes', () => {
         reasonKind: 'asked',
       },
       plainFit,
-      { canBeAsked: true, hintsHold: true, causesMax: 3 },
+      { canBeAsked: true, hintsHold: true, cut: causesCuts[0] },
     );
 
   it('show counts, reasons, strata and names, and the number of others', () => {
