@@ -57,6 +57,8 @@ interface Detail {
   readonly wavesMin: number;
   /** Each wave may be cut to one line. */
   readonly shortWaves: boolean;
+  /** Held strata where nothing waits have their release, too. Default: they are cut. */
+  readonly wholeHeld?: true;
   /** What is left out besides; default: nothing. */
   readonly without?: 'plan' | 'planAndCauses';
 }
@@ -71,7 +73,8 @@ const noLimit = Number.POSITIVE_INFINITY;
 
 /** Lists are cut in this order to keep to `rows`. The first detail that fits is shown. */
 const details: readonly Detail[] = [
-  { causes: allCauses, asideMax: noLimit, wavesMin: noLimit, shortWaves: false },
+  { causes: allCauses, asideMax: noLimit, wavesMin: noLimit, shortWaves: false, wholeHeld: true },
+  { causes: allCauses, asideMax: 1, wavesMin: noLimit, shortWaves: false, wholeHeld: true },
   { causes: allCauses, asideMax: 1, wavesMin: noLimit, shortWaves: false },
   ...fewerCauses.map((causes) => ({ causes, asideMax: 1, wavesMin: noLimit, shortWaves: false })),
   // The lines that this frees are for causes again.
@@ -90,7 +93,7 @@ const shortDetails: readonly Detail[] = [
 
 /**
  * A rollout at a glance: state, reasons, blockers and legal verbs first, then progress, safety and ETA (DESIGN §5). Lists are cut
- * before reasons.
+ * before reasons. Held strata where nothing waits are cut before lists.
  */
 export function renderStatus(
   status: RolloutStatus,
@@ -99,15 +102,17 @@ export function renderStatus(
 ): string {
   const fit: Canvas = { paint, width: columns ?? usualWidth };
   const act = canBeAsked ? fitLines('do', verbParts(status), fit) : [];
-  const why = [...headLines(status, now, fit), ...whyLines(status, now, fit)];
+  const head = headLines(status, now, fit);
+  const why = [...head, ...whyLines(status, now, fit)];
+  const shortWhy = [...head, ...whyLines(status, now, fit, { cutsIdle: true })];
   const progress = fitLines('all', progressParts(status, fit), fit);
   const waves = renderWaves(status, now, fit);
   const shortWaves = renderWaves(status, now, fit, 1);
   const end = endLines(status, now, fit);
   const plan = fitLines('plan', planParts(status), fit, planLinesMax);
   const report = canBeAsked ? `: upwave report ${quoteArgument(status.id)}` : '';
-  const restIn = (
-    { causes: cut, asideMax, wavesMin, shortWaves: mayCut, without }: Detail,
+  const linesIn = (
+    { causes: cut, asideMax, wavesMin, shortWaves: mayCut, wholeHeld, without }: Detail,
     linesMax: number,
   ): readonly string[] | undefined => {
     const hintsHold = canBeAsked && !isHoldDue(status);
@@ -115,24 +120,25 @@ export function renderStatus(
     const causes = isWhole ? causeLines(status, fit, { canBeAsked, hintsHold, cut }) : [];
     const aside = asideLines(status, fit, { asideMax, report });
     const last = without === undefined ? [...end, ...plan] : end;
-    const fixed = [why, act, progress, causes, aside, last].reduce((sum, { length }) => sum + length, 0);
+    const first = [...(wholeHeld === true ? why : shortWhy), ...act];
+    const fixed = [first, progress, causes, aside, last].reduce((sum, { length }) => sum + length, 0);
     const room = Math.max(rows - fixed, Math.min(linesMax - fixed, wavesWanted));
     const forms = mayCut ? [waves, shortWaves] : [waves];
     const whole = forms.find((lines) => lines.flat().length <= room)?.flat();
     if (whole === undefined && room < wavesMin) return undefined;
     const shown = whole ?? cutWaves(status, shortWaves, room, report);
-    return [...progress, ...shown, ...causes, ...aside, ...last];
+    return [...first, ...progress, ...shown, ...causes, ...aside, ...last];
   };
   const tries = [
     ...details.map((detail) => ({ detail, linesMax: rows })),
     ...shortDetails.map((detail) => ({ detail, linesMax: rowsMax })),
   ];
   for (const { detail, linesMax } of tries) {
-    const rest = restIn(detail, linesMax);
-    if (rest !== undefined) return [...why, ...act, ...rest].join('\n');
+    const lines = linesIn(detail, linesMax);
+    if (lines !== undefined) return lines.join('\n');
   }
   // Reasons alone fill the lines. The verbs stay.
-  const kept = cutLines(why, Math.max(1, rowsMax - act.length - 1));
+  const kept = cutLines(shortWhy, Math.max(1, rowsMax - act.length - 1));
   return [...kept, ...act, ...progress, ...end, ...plan].slice(0, rowsMax).join('\n');
 }
 

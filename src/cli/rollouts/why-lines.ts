@@ -15,16 +15,28 @@ import { outageText, windowText } from './waiting-text.ts';
 // A build that is bad for an operating system holds one stratum for each version of that system.
 const heldShownMax = 1;
 
-/** Why a rollout is in its state, what is held, and what it waits for. */
-export function whyLines(status: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
+/**
+ * Why a rollout is in its state, what is held, and what it waits for.
+ * @param style.cutsIdle leaves out how held strata are released where nothing waits, and why where they are many
+ */
+export function whyLines(
+  status: RolloutStatus,
+  now: EpochMs,
+  fit: Fit,
+  { cutsIdle = false }: HeldStyle = {},
+): readonly string[] {
   return [
     ...stateParts(status),
     ...driftParts(status),
-    ...heldParts(status),
+    ...heldParts(status, { cutsIdle }),
     ...rollbackParts(status),
     ...waitParts(status, now),
     ...windowParts(status, now),
   ].flatMap(([label, text]) => fitLines(label, [text], fit));
+}
+
+interface HeldStyle {
+  readonly cutsIdle?: boolean;
 }
 
 type HeldStratum = RolloutStatus['strata']['held'][number];
@@ -59,7 +71,7 @@ const afterRelease: Partial<Record<RolloutState, RolloutVerb>> = {
   awaitingApproval: 'approve',
 };
 
-function heldParts(status: RolloutStatus): readonly Line[] {
+function heldParts(status: RolloutStatus, { cutsIdle = false }: HeldStyle): readonly Line[] {
   const { buildHold, strata, endedAt, state } = status;
   const lines: Line[] = [];
   if (buildHold !== null) {
@@ -78,32 +90,39 @@ function heldParts(status: RolloutStatus): readonly Line[] {
   const each: HeldStratum[] = [];
   // Apart: what an operator holds is held on purpose, and a release of it is not the way on.
   for (const held of [strata.held.filter(isOfDaemon), strata.held.filter((one) => !isOfDaemon(one))])
-    if (held.length > heldShownMax) lines.push(heldTogether(held, endedAt));
+    if (held.length > heldShownMax) lines.push(heldTogether(held, endedAt, { cutsIdle }));
     else each.push(...held);
   for (const { label, reason, by, waiting } of each) {
     const who = by === 'daemon' ? '' : ` (by ${by})`;
     const words = `${heldName(label)}: ${reason}${who}`;
     const wait = waiting > 0 ? `; ${counted(waiting, 'waits', 'wait')}` : '';
     // An ended rollout has nothing to release.
-    const release = endedAt === null && by === 'daemon' ? `; upwave release ${quoteArgument(label)}` : '';
+    const isReleased = endedAt === null && by === 'daemon' && !(cutsIdle && waiting === 0);
+    const release = isReleased ? `; upwave release ${quoteArgument(label)}` : '';
     lines.push(['held', `${words}${wait}${release}`]);
   }
   return lines;
 }
 
 /** Many strata in one line: the first with its reason, and the command that lists the others. */
-function heldTogether(held: readonly HeldStratum[], endedAt: RolloutStatus['endedAt']): Line {
+function heldTogether(
+  held: readonly HeldStratum[],
+  endedAt: RolloutStatus['endedAt'],
+  { cutsIdle = false }: HeldStyle,
+): Line {
   const [first] = held;
   const waiting = held.reduce((sum, each) => sum + each.waiting, 0);
   // Nothing waits in an ended rollout.
   const wait = endedAt !== null ? '' : `, ${counted(waiting, 'collector waits', 'collectors wait')}`;
   const such = first === undefined ? '' : `${first.label} (${first.reason})`;
   const what = first?.by === 'daemon' ? 'strata' : 'by operators';
+  const list = '; list them: upwave holds';
+  if (cutsIdle && waiting === 0) return ['held', `${held.length} ${what}${wait}${list}`];
   const words = `${held.length} ${what}${wait}: ${such} and ${held.length - 1} more`;
   const isOver = endedAt !== null || held.length > releasedMax || held.some(({ by }) => by !== 'daemon');
   const labels = isOver ? [] : held.map(({ label }) => quoteArgument(label));
   const release = isOver ? '' : `; upwave release ${labels.join(' ')}`;
-  return ['held', `${words}${release}; list them: upwave holds`];
+  return ['held', `${words}${release}${list}`];
 }
 
 function rollbackParts(status: RolloutStatus): readonly Line[] {

@@ -576,6 +576,45 @@ describe('the status of a rollout that needs approval and has failures for sever
     });
   });
 
+  it('cuts held strata where nothing waits before causes', () => {
+    const labels = ['Windows Server 2019', 'Windows Server 2016', 'AIX'].map(
+      (os) => `${os} / x86 / 19.525-63`,
+    );
+    const given = (waiting: number) =>
+      aRolloutStatus({
+        ...{ state: 'held', reason: 'wave canary: 3 failures, 0 allowed', verbs: ['abort', 'resume'] },
+        ...{ causes: worst.causes, sharedAttribute: shared },
+        strata: strataHolding(...labels.map((label) => aHeldStratum({ label, waiting }))),
+      });
+    const cutTo = (rows: number, waiting = 0) =>
+      renderStatus(given(waiting), startedAt, { ...plain, columns: 80, rows }).split('\n');
+    const all = cutTo(60);
+    expect(wordsOf(all)).toContain('held 3 strata, 0 collectors wait: Windows');
+    const lines = cutTo(all.length - 1);
+    expect(under('held', lines)).toEqual([
+      'wave canary: 3 failures, 0 allowed',
+      '3 strata, 0 collectors wait; list them: upwave holds',
+    ]);
+    const from = (shownLines: readonly string[]) =>
+      shownLines.slice(shownLines.findIndex((line) => line.startsWith('do ')));
+    expect(from(lines)).toEqual(from(all));
+    expect(wordsOf(cutTo(all.length - 1, 1))).toContain('upwave release');
+  });
+
+  it('shows why a held stratum is held where nothing waits, and cuts its release', () => {
+    const cutTo = (rows: number) =>
+      renderStatus(aRolloutStatus({ strata: strataHolding(aHeldStratum({ waiting: 0 })) }), startedAt, {
+        ...plain,
+        columns: 80,
+        rows,
+      }).split('\n');
+    const all = cutTo(60);
+    expect(wordsOf(all)).toContain('elsewhere; upwave release "Linux');
+    expect(under('held', cutTo(all.length - 1))).toEqual([
+      'stratum Linux / amd64 / 19.441-2: 3 of 4 failed, 1 of 80 elsewhere',
+    ]);
+  });
+
   it('takes more lines than it wants for reasons, not for lists', () => {
     const style = { ...plain, columns: 80, rows: 5, rowsMax: 22 };
     const words = wordsOf(renderStatus(longest, startedAt, style).split('\n'));
