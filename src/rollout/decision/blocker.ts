@@ -3,7 +3,13 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { BlockerKind } from '../../base/vocabulary.ts';
 import type { ForeignAccount } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
-import { type CreatesWait, isRolloutEnd, type RolloutState, type RolloutView } from '../model/rollout.ts';
+import {
+  type CreatesWait,
+  isRolloutEnd,
+  type Rollout,
+  type RolloutState,
+  type RolloutView,
+} from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import type { JudgedGate, StopCause, WaveFailures } from '../model/stop-cause.ts';
 import type { StratumReason, UpgradeReason } from '../model/upgrade-reason.ts';
@@ -123,20 +129,8 @@ export function storeBlockers({ createsWait }: Pick<RolloutView, 'createsWait'>)
   return createsWait === undefined ? [] : [{ kind: 'storeReturned', ...createsWait }];
 }
 
-/** Why a rollout is in its state. A hold of its build may have been released since. */
-export function reasonSince({
-  rollout,
-  buildHold,
-}: Pick<RolloutView, 'rollout' | 'buildHold'>): RolloutReason {
-  const { state, reason } = rollout;
-  const isReleased = state === 'held' && reason.kind === 'buildHeld' && buildHold === null;
-  return isReleased ? { ...reason, isReleased } : reason;
-}
-
 /** Why a rollout that is not running starts nothing. */
-export function stateBlocker(view: Pick<RolloutView, 'rollout' | 'buildHold'>): Blocker {
-  const { state } = view.rollout;
-  const reason = reasonSince(view);
+export function stateBlocker({ state }: Pick<Rollout, 'state'>, reason: RolloutReason): Blocker {
   if (isRolloutEnd(state)) return { kind: 'over', reason, until: null };
   switch (state) {
     case 'awaitingApproval':

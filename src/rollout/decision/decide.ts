@@ -22,6 +22,7 @@ import { implausibleBlocker, rollbackContinuesAt } from './implausible-inventory
 import { findUnmoved, heldGroup } from './outlier-group.ts';
 import { paceShareOf } from './pace.ts';
 import { raiseAlarm } from './raise-alarm.ts';
+import { reasonNow } from './reason-now.ts';
 import { decideWave } from './wave-progress.ts';
 
 /**
@@ -203,7 +204,11 @@ function decideStopped(view: AssessedView, deliver: readonly Action[], now: Epoc
     implausible === null ? [] : [{ ...implausibleBlocker(implausible, now), heldAfterMs: null }];
   return {
     actions: [...(moves?.actions ?? lower), ...deliver, ...check],
-    blockers: [stateBlocker(view), ...(moves === undefined ? [] : [moves.blocker]), ...blockers],
+    blockers: [
+      stateBlocker(view.rollout, reasonNow(view)),
+      ...(moves === undefined ? [] : [moves.blocker]),
+      ...blockers,
+    ],
     wakeAt: null,
   };
 }

@@ -7,6 +7,7 @@ import { type Blocker, stateBlocker, storeBlockers } from '../decision/blocker.t
 import { decideAssessed } from '../decision/decide.ts';
 import type { Action } from '../decision/decision.ts';
 import { paceOf } from '../decision/pace.ts';
+import { reasonNow } from '../decision/reason-now.ts';
 import { awaitsDeferredAlone, deferredBlocker, waveWaits } from '../decision/wave-blockers.ts';
 import { blockerText } from '../messages/blockers.ts';
 import {
@@ -143,7 +144,7 @@ function blockersOf(rolloutView: RolloutView, upgrade: Upgrade, now: EpochMs): r
   const held = heldStratumOf(view, upgrade);
   if (held !== undefined)
     return [{ kind: 'stratumHeld', label: held.label, reason: held.reason, until: null }];
-  if (rollout.state !== 'running') return [stateBlocker(view)];
+  if (rollout.state !== 'running') return [stateBlocker(rollout, reasonNow(view))];
   const { actions, blockers } = decideAssessed(view, now);
   const wave = view.assessed[upgrade.identity.wave];
   if (wave !== undefined && !hasBegun(wave.wave)) {

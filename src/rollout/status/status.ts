@@ -3,18 +3,10 @@ import type { EpochMs } from '../../base/time.ts';
 import type { ApiBudgetStatus, RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { DriftStatus, GateStatus, StrataStatus, WaveStatus } from '../../contract/admin/status-parts.ts';
 import { calendarOf } from '../calendar/calendar.ts';
-import {
-  type AssessedView,
-  type AssessedWave,
-  assess,
-  countUpgradesIn,
-  emptyCounts,
-  setAsideIn,
-} from '../decision/assess.ts';
+import { type AssessedView, type AssessedWave, assess, emptyCounts } from '../decision/assess.ts';
 import { assessGate } from '../decision/assess-gate.ts';
-import { reasonSince } from '../decision/blocker.ts';
 import { decideAssessed } from '../decision/decide.ts';
-import { failuresOf } from '../decision/raise-alarm.ts';
+import { reasonNow } from '../decision/reason-now.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { waveWaits } from '../decision/wave-blockers.ts';
 import { showBlocker, waveWaitsText } from '../messages/blockers.ts';
@@ -26,8 +18,7 @@ import { stratumWhyNowText } from '../messages/stratum-reasons.ts';
 import type { GateAnswers } from '../model/gate-answers.ts';
 import type { GateRule } from '../model/policy.ts';
 import type { RolloutPlan, RolloutView } from '../model/rollout.ts';
-import type { RolloutReason } from '../model/rollout-reason.ts';
-import { isWaiting, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import { coverage } from '../planning/coverage.ts';
 import { expectFailures } from '../planning/expected-failures.ts';
 import type { BuildTrials } from '../planning/stratum-risk.ts';
@@ -98,52 +89,9 @@ export function describeRollout(
     buildHold: view.buildHold,
     strata: { total, held: heldOf(view), uncovered },
     expectedFailures: expectedOf(view, history),
-    blockers: blockersOf(view, now),
+    blockers: decideAssessed(view, now).blockers.map(showBlocker),
   };
   return { ...status, verbs: legalVerbs(view, status, now) };
-}
-
-function blockersOf(view: AssessedView, now: EpochMs): RolloutStatus['blockers'] {
-  const { blockers } = decideAssessed(view, now);
-  return blockers.map((each) =>
-    showBlocker(each.kind === 'held' ? { ...each, reason: reasonNow(view) } : each),
-  );
-}
-
-/**
- * Its reason. Upgrades that ran when it was held may have failed since, so a breach shows the current failures too. What they share
- * is a field of its own. Strata for which it was held may be released.
- */
-function reasonNow(view: AssessedView): RolloutReason {
-  const { state } = view.rollout;
-  const reason = reasonSince(view);
-  if (state === 'held' && reason.kind === 'onlyHeldStrata') return onlyHeldNow(view, reason);
-  if (state !== 'held' || reason.kind !== 'failures') return reason;
-  const { kind, failures, shared } = reason;
-  const wave = view.assessed.find((each) => each.wave.name === failures.wave);
-  const now = wave && { ...failuresOf(view, wave), inHeldStrata: setAsideIn(view, wave.index).weight };
-  return {
-    ...{ kind, failures },
-    ...(now !== undefined && now.failures !== failures.failures && { now }),
-    ...(shared !== undefined && view.sharedAttribute === undefined && { shared }),
-  };
-}
-
-function onlyHeldNow(
-  view: AssessedView,
-  reason: Extract<RolloutReason, { kind: 'onlyHeldStrata' }>,
-): RolloutReason {
-  const { kind, labels } = reason;
-  const upgrades = sumOf(view.assessed, ({ assessment }) => assessment.setAside);
-  const startable = countUpgradesIn(view, isWaiting) - upgrades;
-  if (upgrades + startable === 0) return reason;
-  const held = heldOf(view);
-  const released = labels.filter((label) => held.every((each) => each.label !== label));
-  return {
-    ...{ kind, upgrades },
-    labels: held.flatMap(({ label, waiting }) => (waiting > 0 ? [label] : [])),
-    ...(startable > 0 && { since: { startable, released } }),
-  };
 }
 
 /** @param of by wave: the number of strata with members, and when it is expected */

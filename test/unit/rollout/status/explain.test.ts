@@ -137,6 +137,14 @@ describe('why a collector waits', () => {
     expect(explainUpgrade(view, upgrade, now)).toEqual({ reason, until });
   });
 
+  it('is a resume, once the strata are released for which its rollout was held', () => {
+    const reason = { kind: 'onlyHeldStrata', upgrades: 2, labels: ['Windows'] } as const;
+    const of = opened({ rollout: { state: 'held', reason } });
+    expect(explainUpgrade(of, pending(), now).reason).toMatch(
+      /^the rollout is held: stratum Windows is released: \d+ collectors? can start after a resume$/,
+    );
+  });
+
   it('is never a blocker of other collectors only', () => {
     const candidates = [
       { lane: 0, retries: [], pending: [1, 2, 3, 4, 5].map((id) => ({ collectorId: id, order: id })) },
