@@ -746,7 +746,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     ]) {
       await page.goto(`${url}/#/${path}`);
       await page.locator('main').getByText('This is shown once the page is live again.').waitFor();
-      await expect.poll(countWords, path).toBe(1);
+      await expect.poll(countWords, { message: path }).toBe(1);
     }
     operations.recover();
     await inTime(page, () => page.locator('.connection.live').isVisible());

@@ -5,7 +5,9 @@ import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { chosenRetriesText, consequenceText } from '../../rollout/messages/consequences.ts';
 import { planFacts, planWarnings } from '../../rollout/messages/plans.ts';
+import { refusalText } from '../../rollout/messages/refusal-texts.ts';
 import { counted, stateText } from '../../rollout/messages/sentences.ts';
+import { isRolloutEnd } from '../../rollout/model/rollout.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
 import { makeFailureFilter } from '../../rollout/status/failure-filter.ts';
@@ -40,6 +42,8 @@ export async function confirmVerb(
   if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, verb));
   // An abort names nothing, and can't be undone.
   const isAbort = verb === 'abort';
+  if (isAbort && isRefused(status, verb))
+    throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, verb));
   const command = `${commandFor(status, verb)}${isAbort ? ' --yes' : ''}`;
   if (isAbort || verbTraits[verb].needsName)
     await showAndAsk(questionLines(status, asked, Date.now(), consent.columns).join('\n'), command, consent);
@@ -116,8 +120,14 @@ function questionText(id: string, asked: AskedVerb): string {
   }
 }
 
+/** Whether the state refuses the verb. A person is not asked first. */
+function isRefused({ state, verbs }: RolloutStatus, verb: RolloutVerb): boolean {
+  const refuses = state === 'rollingBack' || (isRolloutEnd(state) && state !== 'aborted');
+  return refuses && !verbs.includes(verb);
+}
+
 /** Why there is nothing to apply a verb to. */
-export function nothingText({ id, state }: RolloutStatus, verb: RolloutVerb): string {
+export function nothingText({ id, state, rollbackId: rollback }: RolloutStatus, verb: RolloutVerb): string {
   switch (verb) {
     case 'approve':
       return `${id} does not wait for approval (${stateText(state)})`;
@@ -127,8 +137,10 @@ export function nothingText({ id, state }: RolloutStatus, verb: RolloutVerb): st
       return `${id} is ${stateText(state)}: it is neither held nor paused`;
     case 'retry':
       return `no collector of ${id} has failed`;
-    case 'pause':
     case 'abort':
+      if (state === 'rollingBack') return `${id}: ${refusalText({ kind: 'rollingBack', rollback })}`;
+      return `${id} is ${stateText(state)}`;
+    case 'pause':
     case 'rollback':
       return `${id} is ${stateText(state)}`;
     default:

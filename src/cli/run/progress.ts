@@ -3,7 +3,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { shortEtaText } from '../../rollout/messages/eta-texts.ts';
-import { stateText } from '../../rollout/messages/sentences.ts';
+import { headlineWords } from '../../rollout/messages/need-texts.ts';
 import { endStates } from '../../rollout/model/upgrade.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showComing } from '../shell/show-instant.ts';
@@ -41,7 +41,7 @@ function makeLines(output: ConsoleOutput): Progress {
       (wave) => `${toPrintable(wave.name)} ${endedOf(wave)}/${wave.size} ${stageText(wave)}`,
     );
     const end = status.eta === null ? '' : shortEtaText(status.eta, now, (at) => showComing(at, now));
-    output.out.write(`${status.id}  ${stateText(status.headline.kind)}  ${words.join('  ')}  ${end}\n`);
+    output.out.write(`${status.id}  ${headlineWords(status)}  ${words.join('  ')}  ${end}\n`);
   };
   return {
     show: (statuses, now) => {

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { EpochMs } from '../../base/time.ts';
+import { needsPersonNow } from '../../rollout/model/notice.ts';
 import type { MailPlace, ReceiverPlace, SlackChannel } from '../../rollout/model/receiver.ts';
 import { slackMessage } from './slack-message.ts';
 import { teamsCard } from './teams-card.ts';
@@ -84,7 +85,7 @@ function plainBody(written: WrittenNotice): object {
   const text = { title, cause, numbers, causes };
   return {
     ...{ id, incident, phase, event: details.event, at: new Date(at).toISOString() },
-    ...{ installation: installation ?? null, policy, needsPerson: phase === 'raised' },
+    ...{ installation: installation ?? null, policy, needsPerson: needsPersonNow(notice) },
     details,
     // A rollback takes each collector back to its own build.
     figures: figures?.kind === 'rollback' ? { ...figures, targetBuild: null } : figures,

@@ -227,7 +227,12 @@ function heldUntilText(
 export function retriedText(before: RolloutStatus, after: RolloutStatus): string {
   const all = countIn(before.counts, isFailed) - countIn(after.counts, isFailed);
   const held = failedInHeld(before) - failedInHeld(after);
-  return held <= 0 ? '' : restartedText(restartText(before, Math.max(0, all - held), after, held));
+  if (held <= 0) return '';
+  const failedAfter = new Map(after.strata.held.map((each) => [each.label, each.failed ?? 0]));
+  const labels = before.strata.held
+    .filter(({ label, failed = 0 }) => failed > (failedAfter.get(label) ?? 0))
+    .map(({ label }) => label);
+  return restartedText(restartText(before, Math.max(0, all - held), after, held, labels));
 }
 
 /**

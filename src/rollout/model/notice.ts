@@ -121,3 +121,8 @@ export type Notice = {
       readonly continues?: string;
     }
 );
+
+/** Whether a person has to act on it. A held stratum in which no collector waits needs nobody. */
+export function needsPersonNow({ phase, details }: Pick<Notice, 'phase' | 'details'>): boolean {
+  return phase === 'raised' && !(details.event === 'stratumHeld' && details.waiting === 0);
+}

@@ -1,5 +1,5 @@
 import type { PolicyNeed } from '../../../contract/admin/policies.ts';
-import { stateText } from '../../../rollout/messages/sentences.ts';
+import { headlineWords } from '../../../rollout/messages/need-texts.ts';
 import { compareUrgency } from '../../../rollout/status/compare-urgency.ts';
 import { isOfChosenAccount } from '../parts/account.tsx';
 import type { Policies, Rollout } from '../parts/call.ts';
@@ -43,7 +43,7 @@ export function needOf({ rollout, scan }: PolicyOverview): PolicyNeed | undefine
 /** Whether it belongs to the chosen account, and has the words that a person looks for. */
 export function isWanted({ policy, rollout, scan }: PolicyOverview, words: string): boolean {
   if (!isOfChosenAccount(rollout ?? scan ?? {})) return false;
-  const facts = [policy, rollout?.id, rollout?.targetBuild, rollout && stateText(rollout.headline.kind)];
+  const facts = [policy, rollout?.id, rollout?.targetBuild, rollout && headlineWords(rollout)];
   return facts.some((fact) => fact?.toLowerCase().includes(words.trim().toLowerCase()));
 }
 

@@ -1,5 +1,5 @@
 import { docsPath } from '../../../docs/docs-paths.ts';
-import { stateText } from '../../../rollout/messages/sentences.ts';
+import { headlineWords } from '../../../rollout/messages/need-texts.ts';
 import { callDaemon } from '../parts/call.ts';
 import { me, rollouts } from '../parts/live.ts';
 import { linkTo, route } from '../parts/route.ts';
@@ -67,10 +67,10 @@ function allCommands(): readonly Command[] {
     go('go to the activity', linkTo.activity()),
     go('go to the builds', linkTo.builds),
     { words: 'go to the guides', run: () => location.assign(docsPath) },
-    ...[...(here === undefined ? [] : [here]), ...others].flatMap(({ id, headline }) => [
-      go(`go to ${id} (${stateText(headline.kind)})`, linkTo.rollout(id)),
-      go(`collectors of ${id}`, linkTo.collectors(id)),
-      go(`failed collectors of ${id}`, linkTo.collectors(id, { state: 'failed' })),
+    ...[...(here === undefined ? [] : [here]), ...others].flatMap((rollout) => [
+      go(`go to ${rollout.id} (${headlineWords(rollout)})`, linkTo.rollout(rollout.id)),
+      go(`collectors of ${rollout.id}`, linkTo.collectors(rollout.id)),
+      go(`failed collectors of ${rollout.id}`, linkTo.collectors(rollout.id, { state: 'failed' })),
     ]),
     ...others.flatMap(verbsOf),
   ];

@@ -1,5 +1,5 @@
 import { endOnlyText, etaText } from '../../../rollout/messages/eta-texts.ts';
-import { stateText } from '../../../rollout/messages/sentences.ts';
+import { headlineWords } from '../../../rollout/messages/need-texts.ts';
 import type { Policies, Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';
 import { clockText } from './time.tsx';
@@ -31,5 +31,5 @@ export function titleOf(all: readonly Rollout[], scans: Policies | undefined): s
   if (first === undefined) return 'upwave';
   const percent = Math.floor((100 * first.counts.succeeded) / Math.max(1, first.planned));
   const failed = failedOf(first.counts);
-  return `${stateText(first.headline.kind)} ${percent}%${failed > 0 ? `, ${failed} failed` : ''} · upwave`;
+  return `${headlineWords(first)} ${percent}%${failed > 0 ? `, ${failed} failed` : ''} · upwave`;
 }

@@ -219,6 +219,15 @@ describe('a verb', () => {
     expect(operations.requests).toMatchObject([{ verb: 'abort' }]);
   });
 
+  it('asks nothing before an abort that the state refuses', async () => {
+    const { operations, upwave } = await setUp(aRolloutStatus({ state: 'rollingBack', verbs: [] }));
+    const { code, err } = await upwave('abort', '--yes');
+    expect(code).toBe(exitCodes.heldOrNeedsAPerson);
+    expect(err).toContain(`${running}: it is rolling back: its rollback has not started`);
+    expect(err).not.toContain('End ');
+    expect(operations.requests).toEqual([]);
+  });
+
   it('asks about the failures of a class only, and prints a command with it', async () => {
     const status = aRolloutStatus({ counts: countsOf({ failed: 2, timedOut: 1 }) });
     const upgrades = [

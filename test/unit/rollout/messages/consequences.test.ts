@@ -147,6 +147,12 @@ describe('a retry of collectors of which some are held', () => {
     expect(retriedText(shownBefore(0, { strata: two }), shownAfter(0))).toContain(
       '15 when 2 held strata are released.',
     );
+    // Only those of one stratum were chosen.
+    const one = strataHolding(aHeldStratum({ failed: 9 }), aHeldStratum({ label: 'AIX', failed: 0 }));
+    const chosen = shownAfter(0, { counts: countsOf({ failed: 11, pending: 95 }), strata: one });
+    expect(retriedText(shownBefore(0, { strata: two }), chosen)).toBe(
+      'To be upgraded again: 6 when stratum AIX is released.',
+    );
   });
 
   it('says of chosen failures which of them start, and when', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../src/contract/admin/rollout-status.ts';
 import { noticeText } from '../../../../src/rollout/messages/notices.ts';
+import { needsPersonNow } from '../../../../src/rollout/model/notice.ts';
 import { type AnnouncedRollout, dueOfRollout } from '../../../../src/rollout/notices/due-notices.ts';
 import { dueOfPolicy, type ScanReading } from '../../../../src/rollout/notices/due-of-policy.ts';
 import { startedAt } from '../../../support/builders.ts';
@@ -47,6 +48,14 @@ const approval = aRolloutStatus({
     aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' }),
   ],
   verbs: ['approve', 'abort'],
+});
+
+it('needs a person for a held stratum only while collectors wait for its release', () => {
+  const raised = (waiting: number) =>
+    firstNotices(aRolloutStatus({ strata: strataHolding(aHeldStratum({ waiting })) })).find(
+      ({ details }) => details.event === 'stratumHeld',
+    );
+  expect([raised(5), raised(0)].map((notice) => notice && needsPersonNow(notice))).toEqual([true, false]);
 });
 
 describe('the end of a hold', () => {
