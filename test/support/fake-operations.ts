@@ -178,6 +178,7 @@ export function anExplanation(changes: Partial<Explanation> = {}): Explanation {
     target: '19.536-4',
     stratum: 'Linux / amd64',
     heldGroup: null,
+    shared: null,
     attempts: [],
     rule: null,
     reason: 'all 50 slots are taken',

@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { AttemptStatus, Explanation, PastUpgrade } from '../../contract/admin/collector-explanation.ts';
 import type { ExplainResult } from '../../orchestrator/operations/operations.ts';
-import { seenText } from '../../rollout/messages/explanations.ts';
+import { likeItText, seenText } from '../../rollout/messages/explanations.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
 import { formatAttributes } from '../../rollout/model/attributes.ts';
 import { isEnd } from '../../rollout/model/upgrade.ts';
@@ -53,10 +53,13 @@ export function renderExplanation(
 }
 
 /** Its target, its stratum, its held group, and its attempts. */
-function details({ target, stratum, heldGroup, attempts }: Explanation, now: EpochMs): string[] {
+function details({ target, stratum, heldGroup, shared, attempts }: Explanation, now: EpochMs): string[] {
   const facts = [target === null ? '' : `to ${target}`, stratum === null ? '' : `stratum ${stratum}`];
   const line = facts.filter((fact) => fact !== '').join(', ');
-  const lines = [line, heldGroup === null ? '' : `held group ${heldGroup}`].filter((each) => each !== '');
+  const like = shared === null ? '' : likeItText(shared);
+  const lines = [line, heldGroup === null ? '' : `held group ${heldGroup}`, like].filter(
+    (each) => each !== '',
+  );
   return [...lines, ...attempts.map((each, index) => attemptText(each, index, now))];
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { explanationKinds } from '../../base/vocabulary.ts';
+import { SharedAttribute } from './rollout-status.ts';
 import { Instant, listOf, namedObject, rowsOf, UpgradeStateName } from './status-parts.ts';
 
 const AttemptStatus = namedObject(
@@ -71,6 +72,9 @@ const Explanation = z.object({
     .string()
     .nullable()
     .describe('The held group of the rollout that it belongs to: `fields.rack=r7`; null: none.'),
+  shared: SharedAttribute.nullable().describe(
+    'What the failures of the rollout have in common, where the collector has it and is not upgraded; null: nothing.',
+  ),
   attempts: listOf(AttemptStatus).describe('In this rollout, oldest first.'),
   rule: SelectionRuleBody.nullable(),
   reason: z.string(),

@@ -99,7 +99,7 @@ const WaitsFor = namedObject('WaitsFor', 'What a running rollout waits for while
 export type WaitsFor = z.infer<typeof WaitsFor>;
 
 const AttributedFailures = { failed: Count, tried: Count };
-const SharedAttribute = namedObject('SharedAttribute', 'What the failures have in common.', {
+export const SharedAttribute = namedObject('SharedAttribute', 'What the failures have in common.', {
   attributes: rowsOf({ key: z.string(), value: z.string() }).describe('One or two. A value may end in `*`.'),
   ...AttributedFailures,
   elsewhere: z.object(AttributedFailures),

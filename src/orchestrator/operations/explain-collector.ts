@@ -4,7 +4,7 @@ import { type Attribute, areAmong, attributesOf, hasAttributes } from '../../rol
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
-import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import { isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { makeFormerStratum } from '../../rollout/planning/former-stratum.ts';
 import { stratumLabel } from '../../rollout/planning/group-collectors.ts';
 import { waitsForNextRollout } from '../../rollout/planning/plan-joiners.ts';
@@ -16,7 +16,8 @@ import type { BuildHistory } from '../ports/build-history.ts';
 import type { Build, FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { ScanForecast } from '../ports/scan-book.ts';
-import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
+import { loadCauses } from '../records/load-causes.ts';
+import { loadRolloutSummary, type ViewParts, withShownAttribute } from '../records/read-records.ts';
 import type { SharedAttributes } from '../records/shared-attributes.ts';
 import { acceptsLateJoiners } from '../scan/late-joiners.ts';
 import { makePlanMemory } from '../scan/read-plan.ts';
@@ -187,6 +188,7 @@ async function explainFor(
     wave: null,
     state: null,
     heldGroup: null,
+    shared: null,
     attempts: [],
     rule: null,
   };
@@ -200,6 +202,7 @@ async function explainFor(
       target: upgrade.identity.toBuild,
       stratum: await findStratum(parts, view, upgrade),
       heldGroup: group?.label ?? heldStratumLabel(view, upgrade),
+      shared: await findShared(parts, view, upgrade),
       attempts: attemptsOf(upgrade),
       ...((await explainHold(parts, view.rollout, upgrade)) ?? explainUpgrade(view, upgrade, now, group)),
     };
@@ -273,6 +276,20 @@ async function findHeldGroup(
   if (groups.length === 0 || rollout.kind === 'rollback') return undefined;
   const attributes = await sharedAttributes.ofCollector(store, rollout, collectorId);
   return groups.find((group) => areAmong(attributes, group.attributes));
+}
+
+/** What the failures of its rollout share, where it has it and may yet be upgraded; null: nothing. */
+async function findShared(
+  parts: ExplainParts,
+  view: RolloutView,
+  { identity, progress: { state } }: Upgrade,
+) {
+  const mayBeUpgraded = isFailed(state) || state === 'pending' || state === 'retrying';
+  if (!mayBeUpgraded || view.rollout.kind === 'rollback') return null;
+  const { sharedAttribute } = await withShownAttribute(parts, view, await loadCauses(parts, view));
+  if (sharedAttribute === undefined) return null;
+  const own = await parts.sharedAttributes.ofCollector(parts.store, view.rollout, identity.collectorId);
+  return areAmong(own, sharedAttribute.attributes) ? sharedAttribute : null;
 }
 
 /** Its stratum by `spreadBy`, also where the rollout moved it to the stratum of a held group; null: unknown. */

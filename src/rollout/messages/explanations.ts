@@ -1,14 +1,16 @@
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { SeenCollector } from '../../contract/admin/collector-explanation.ts';
-import type { GroupHold } from '../../contract/admin/holds.ts';
+import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import type { LeftBehindReason } from '../model/left-behind.ts';
 import type { NoTarget } from '../model/left-out.ts';
-import type { Upgrade } from '../model/upgrade.ts';
+import type { RolloutState } from '../model/rollout.ts';
+import { reasonOf, type Upgrade } from '../model/upgrade.ts';
 import type { SelectionRule } from '../planning/selector.ts';
 import { leftOneText, leftOutText, noTargetText, ruleText } from './exclusions.ts';
 import { type StoppedRollout, stoppedText } from './scans.ts';
 import { makeText, stateText } from './sentences.ts';
+import { sharedAttributeText } from './stop-causes.ts';
 import { byText, heldName } from './stratum-reasons.ts';
 import { upgradeText } from './upgrade-reasons.ts';
 
@@ -150,13 +152,36 @@ export function progressText(upgrade: Upgrade): string {
     case 'retrying':
       return `will be retried: ${upgradeText(upgrade)}`;
     default:
+      // Its words name the state.
+      if (reasonOf(upgrade)?.kind === 'unexplainedTwice') return upgradeText(upgrade);
       return `${stateText(progress.state)}: ${upgradeText(upgrade)}`;
   }
 }
 
-/** A failed collector of a held group: nothing retries it until the group is released. */
-export function failedInGroupText(failure: string, { label, by, reason }: GroupHold): string {
-  return `${failure}; ${heldName(label)} is held ${byText({ by, words: reason })}`;
+/**
+ * What tries a failed collector again: commands that an operator copies. A held stratum or group is released first, and a
+ * stopped rollout is resumed.
+ */
+export function failedNowText(
+  failure: string,
+  {
+    held,
+    retry,
+    state,
+  }: {
+    readonly held: { readonly is: string; readonly release: string } | undefined;
+    readonly retry: string;
+    readonly state: RolloutState;
+  },
+): string {
+  const after = state === 'held' || state === 'paused' ? ' after a resume' : '';
+  if (held === undefined) return `${failure}; \`${retry}\` tries it again${after}`;
+  return `${failure}; ${held.is}; \`${held.release}\` and \`${retry}\` try it again${after}`;
+}
+
+/** That a collector has what the failures of its rollout share. */
+export function likeItText(shared: SharedAttribute): string {
+  return `like it, ${sharedAttributeText(shared)}`;
 }
 
 /** Why a queued upgrade keeps its slot, whatever prevents its next create. */

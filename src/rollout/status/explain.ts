@@ -12,7 +12,7 @@ import { awaitsDeferredAlone, deferredBlocker, waveWaits } from '../decision/wav
 import { blockerText } from '../messages/blockers.ts';
 import {
   awaitsRollbackText,
-  failedInGroupText,
+  failedNowText,
   progressText,
   staysText,
   takenBackText,
@@ -21,8 +21,9 @@ import {
   withdrawnByHoldText,
 } from '../messages/explanations.ts';
 import { whyLeftBehind } from '../model/left-behind.ts';
-import type { RolloutView } from '../model/rollout.ts';
+import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { dueAtOf, isEnd, isFailed, mayHaveBuild, mayRunUnseen, type Upgrade } from '../model/upgrade.ts';
+import { quoteArgument } from './command-for.ts';
 
 /** The situation of a collector, and until when it lasts, if known. */
 export interface UpgradeExplanation {
@@ -45,8 +46,19 @@ export function explainUpgrade(
   const { original } = view.rollout.rollback;
   if (original !== null && (!isEnd(upgrade.progress.state) || upgrade.progress.state === 'succeeded'))
     return { ...explanation, reason: takenBackText(original, upgrade, explanation.reason) };
-  if (group === undefined || !isFailed(upgrade.progress.state)) return explanation;
-  return { ...explanation, reason: failedInGroupText(explanation.reason, group) };
+  const { policy, state } = view.rollout;
+  const mayRetry = isFailed(upgrade.progress.state) && !isRolloutEnd(state) && state !== 'rollingBack';
+  if (!mayRetry) return explanation;
+  const held = heldStratumOf(view, upgrade);
+  const reason = failedNowText(explanation.reason, {
+    state,
+    retry: `upwave retry ${quoteArgument(policy.name)}`,
+    held: held && {
+      is: blockerText({ kind: 'stratumHeld', label: held.label, reason: held.reason, until: null }),
+      release: `upwave release ${quoteArgument(held.label)}`,
+    },
+  });
+  return { ...explanation, reason };
 }
 
 /** A hold of a group counts as soon as it is stored. The rollout moves the collectors at its next pass. */

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { formatDuration } from '../../../base/time.ts';
-import { seenText } from '../../../rollout/messages/explanations.ts';
+import { likeItText, seenText } from '../../../rollout/messages/explanations.ts';
 import { sentence } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { type AnswerOf, callDaemon } from '../parts/call.ts';
@@ -90,7 +90,8 @@ export function CollectorView({ collector }: { readonly collector: string }) {
 }
 
 function PolicyState(explanation: Explanation) {
-  const { policy, rollout, wave, state, target, stratum, heldGroup, rule, reason, until, kind } = explanation;
+  const { policy, rollout, wave, state, target, stratum, heldGroup, shared, rule, reason, until, kind } =
+    explanation;
   return (
     <section class="card" aria-label={`policy ${policy}`}>
       <h2>
@@ -130,6 +131,7 @@ function PolicyState(explanation: Explanation) {
           )}
         </p>
       )}
+      {shared === null ? null : <p class="quiet">{sentence(likeItText(shared))}</p>}
       {rule === null ? null : (
         <p class="quiet">
           left out by <code>{rule.path}</code>: <code>{JSON.stringify(rule.rule)}</code>

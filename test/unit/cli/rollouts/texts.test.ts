@@ -170,6 +170,10 @@ describe('the explanation of a collector', () => {
         until,
         attempts: [attempt, running],
         heldGroup: 'fields.rack=r7',
+        shared: {
+          ...{ attributes: [{ key: 'osName', value: 'Linux' }], failed: 5, tried: 5 },
+          ...{ elsewhere: { failed: 0, tried: 21 }, share: 0.1 },
+        },
       }),
       anExplanation({ policy: 'other', ...withdrawn, target: null, stratum: null }),
       anExplanation({ policy: 'test', ...unplanned, stratum: null }),
@@ -192,6 +196,7 @@ describe('the explanation of a collector', () => {
       `  production  production-20260302-1, wave rest, pending: outside the window, until ${showInstant(until, startedAt)} ${zone}`,
       '              to 19.536-4, stratum Linux / amd64',
       '              held group fields.rack=r7',
+      '              like it, all 5 failures have osName=Linux (5 of 5 there, 0 of 21 elsewhere)',
       `              attempt 1: task 41, ${at} to ${at} ${zone}, retrying: no space`,
       `              attempt 2: no task, ${at} ${zone}, upgrading`,
       '  other       other-1, wave rest: withdrawn: held by alice',

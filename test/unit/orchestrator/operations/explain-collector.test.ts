@@ -285,7 +285,7 @@ describe('a collector of a group that was held just now', () => {
       'group osName=Linux is held: by ann: broken disk',
     );
     expect(await reasonOf(anUpgrade({ ...over('failed'), reason: because('disk full') }, identity))).toBe(
-      'failed: disk full; group osName=Linux is held by ann: broken disk',
+      'failed: disk full; group osName=Linux is held: by ann: broken disk; `upwave release "osName=Linux"` and `upwave retry production` try it again',
     );
     expect(await reasonOf(anUpgrade({ ...over('succeeded') }, identity))).not.toContain('ann');
   });
@@ -316,6 +316,26 @@ describe('a collector of a group that was held just now', () => {
     Object.assign(house.parts.sharedAttributes, { tableOf: async () => undefined });
     expect(await explain('svr-12')).toMatchObject({ explanations: [{ ...shown, stratum: null }] });
   });
+});
+
+it('shows what the failures share only where a planned collector has it, too', async () => {
+  const shared = {
+    ...{ attributes: [{ key: 'osName', value: 'Linux' }], failed: 5, tried: 5 },
+    ...{ elsewhere: { failed: 0, tried: 21 }, share: 0.1 },
+  };
+  const sharedOf = async (upgrade: Upgrade, value: string) => {
+    house = await aHouse({ rollout: null });
+    await keep({}, upgrade);
+    const ofCollector = async () => [{ key: 'osName', value }];
+    Object.assign(house.parts.sharedAttributes, { of: async () => shared, ofCollector });
+    const result = await explain('svr-12');
+    return result.kind === 'explained' ? result.explanations[0]?.shared : undefined;
+  };
+  const failed = anUpgrade({ ...over('failed'), reason: because('disk full') }, identity);
+  expect(await sharedOf(failed, 'Linux')).toEqual(shared);
+  expect(await sharedOf(anUpgrade({ state: 'pending' }, identity), 'Linux')).toEqual(shared);
+  expect(await sharedOf(failed, 'AIX')).toBeNull();
+  expect(await sharedOf(anUpgrade(over('succeeded'), identity), 'Linux')).toBeNull();
 });
 
 it('names the command that releases the held group of a collector without a rollout', async () => {

@@ -157,6 +157,26 @@ describe('why a collector waits', () => {
   });
 });
 
+it('a failed upgrade names what tries it again, while the rollout can', () => {
+  const failed = anEndedOne('failed', { reason: because('no space') });
+  const reasonIn = (view: RolloutView) => explainUpgrade(view, failed, now).reason;
+  const again = '`upwave retry production`';
+  expect(reasonIn(opened())).toBe(`failed: no space; ${again} tries it again`);
+  expect(reasonIn(opened({ rollout: heldRollout }))).toContain('tries it again after a resume');
+  const strata = { held: [aHeldStratum(failed.identity.stratum, { label: 'Linux' })] };
+  expect(reasonIn(opened({ rollout: { strata } }))).toMatch(
+    /^failed: no space; stratum Linux is held: .+; `upwave release Linux` and `upwave retry production` try it again$/,
+  );
+  expect(reasonIn(opened({ rollout: { state: 'rollingBack' } }))).toBe('failed: no space');
+  expect(reasonIn(opened({ rollout: { state: 'aborted' } }))).toBe('failed: no space');
+});
+
+it('a collector that failed twice is not said to have failed three times', () => {
+  const reason = { kind: 'unexplainedTwice', last: because('no space') } as const;
+  const failed = anEndedOne('failed', { reason });
+  expect(explainUpgrade(opened(), failed, now).reason).toMatch(/^failed twice: no space; /);
+});
+
 describe('every state of an upgrade', () => {
   const at = now + 5 * minute;
   const timed: readonly Upgrade[] = [
