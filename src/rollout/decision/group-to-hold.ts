@@ -3,17 +3,19 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { formatAttributes } from '../model/attributes.ts';
 
 /** The part of a status that says which group of collectors may be held. */
-export interface GroupedFailures extends Pick<RolloutStatus, 'sharedAttribute' | 'endedAt' | 'reasonKind'> {
+export interface GroupedFailures
+  extends Pick<RolloutStatus, 'state' | 'sharedAttribute' | 'endedAt' | 'reasonKind'> {
   readonly strata: { readonly held: ReadonlyArray<{ readonly label: string; readonly failed?: number }> };
 }
 
 /**
  * The group of collectors that explains the failures.
- * @returns undefined if it is held already, the rollout has ended, or only held strata were left, so that the group was released
+ * @returns undefined if it is held already, nothing starts any more, or only held strata were left, so that the group was released
  */
 export function groupToHold(status: GroupedFailures): string | undefined {
-  const { sharedAttribute: shared, endedAt, reasonKind } = status;
-  if (shared === null || endedAt !== null || reasonKind === 'onlyHeldStrata') return undefined;
+  const { state, sharedAttribute: shared, endedAt, reasonKind } = status;
+  const startsNothing = endedAt !== null || state === 'rollingBack' || reasonKind === 'onlyHeldStrata';
+  if (shared === null || startsNothing) return undefined;
   return isExplainedByHold(status) ? undefined : formatAttributes(shared.attributes);
 }
 

@@ -43,6 +43,11 @@ describe('the group to hold before a resume', () => {
     expect(groupToHoldFirst(status)).toBe(isFirst ? 'osName=Windows*' : undefined);
   });
 
+  it('is none while the rollout is rolling back, which starts nothing', () => {
+    const failing = { sharedAttribute: windows, causes: [failed] };
+    expect(groupToHoldFirst(aRolloutStatus({ state: 'rollingBack', ...failing }))).toBeUndefined();
+  });
+
   it('is judged without failures of held strata, which do not count', () => {
     const status = aRolloutStatus({
       ...{ state: 'held', causes: [causesOf('failed', [crash, 13])] },

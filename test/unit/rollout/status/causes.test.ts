@@ -161,6 +161,7 @@ describe('the lines of the causes', () => {
         strata,
         sharedAttribute: null,
         unweighedFields: [],
+        state: 'running',
         endedAt: null,
         reasonKind: 'asked',
       },
