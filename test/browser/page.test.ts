@@ -430,7 +430,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   it('says once that a group is held, by whom and why, with how many wait', async () => {
     const label = 'fields.rack=r7';
     const held = [aHeldStratum({ label, reason: 'rewired', by: 'root', waiting: 1_240 })];
-    const reason = `group ${label} is held: by root: rewired`;
+    const reason = `group ${label} is held by root: rewired`;
     const { page } = await openRollout({
       strata: strataHolding(...held),
       blockers: [{ kind: 'stratumHeld', reason, until: null }],

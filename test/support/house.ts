@@ -53,6 +53,8 @@ export async function aHouse({ rollout = aRollout(), upgrades = [], groups, flee
   };
   const parts = {
     ...quietParts,
+    // Its own: a test may change what is found.
+    sharedAttributes: { ...quietParts.sharedAttributes },
     ...{ clock, store, register, sink },
     fleet: aFleetService(fleet),
     scans: makeMemoryScanBook(),

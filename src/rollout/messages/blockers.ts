@@ -12,7 +12,7 @@ import { gateText } from './gates.ts';
 import { rolloutReasonText, unreadableText } from './rollout-reasons.ts';
 import { counted, makeText } from './sentences.ts';
 import { implausibleText, stopSentences, waveFailuresText } from './stop-causes.ts';
-import { heldName, stratumReasonText } from './stratum-reasons.ts';
+import { stratumHeldText } from './stratum-reasons.ts';
 import { upgradeReasonText } from './upgrade-reasons.ts';
 
 /** A blocker as a sentence, without its `until`. */
@@ -70,7 +70,7 @@ export const blockerText = makeText<Blocker, BlockerKind>({
   turn: () => 'is next in line',
   concurrency: ({ slots }) =>
     singularOrPlural(slots, 'the only slot is taken', `all ${slots} slots are taken`),
-  stratumHeld: ({ label, reason }) => `${heldName(label)} is held: ${stratumReasonText(reason)}`,
+  stratumHeld: stratumHeldText,
   window: ({ timeZone, nextFreeze }) => outsideText(inZone(timeZone), nextFreeze),
   freeze: ({ reason, timeZone }) => `${closedText({ kind: 'freeze', reason })}${inZone(timeZone)}`,
   notBefore: () => closedText({ kind: 'notBefore' }),

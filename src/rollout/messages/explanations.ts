@@ -11,7 +11,7 @@ import { leftOneText, leftOutText, noTargetText, ruleText } from './exclusions.t
 import { type StoppedRollout, stoppedText } from './scans.ts';
 import { makeText, stateText } from './sentences.ts';
 import { sharedAttributeText } from './stop-causes.ts';
-import { byText, heldName } from './stratum-reasons.ts';
+import { byText, stratumHeldText } from './stratum-reasons.ts';
 import { upgradeText } from './upgrade-reasons.ts';
 
 /** Why a collector is in no rollout of a policy. */
@@ -60,8 +60,11 @@ export const unplannedText = makeText<UnplannedReason>({
   noTarget: ({ why, stopped, policy }) =>
     stopped === undefined ? noTargetText(why) : `${noTargetText(why)}; ${startText(stopped, policy)}`,
   held: ({ by, words, group, subject }) => {
-    const held = group === undefined ? 'held' : `${heldName(group)} is held`;
-    return `${held} ${byText({ by, words })}; ${releaseText(subject)}`;
+    const held =
+      group === undefined
+        ? `held ${byText({ by, words })}`
+        : stratumHeldText({ label: group, reason: { kind: 'asked', by, words } });
+    return `${held}; ${releaseText(subject)}`;
   },
   aborted: ({ stopped, policy }) => startText(stopped, policy),
   rolledBack: ({ stopped, policy }) => startText(stopped, policy),

@@ -21,6 +21,17 @@ export function heldName(label: string): string {
   return `${parseAttributes(label) === undefined ? 'stratum' : 'group'} ${label}`;
 }
 
+/** `stratum Linux is held: 3 of 4 failed, 1 of 80 elsewhere`, or `group fields.rack=r7 is held by ann: an incident`. */
+export function stratumHeldText({
+  label,
+  reason,
+}: {
+  readonly label: string;
+  readonly reason: StratumReason;
+}) {
+  return `${heldName(label)} is held${reason.kind === 'asked' ? ' ' : ': '}${stratumReasonText(reason)}`;
+}
+
 /** Why a stratum is held, without the operator's name: `an incident`. */
 export function stratumWhyText(reason: StratumReason): string {
   return reason.kind === 'asked' ? reason.words : stratumReasonText(reason);

@@ -5,7 +5,7 @@ import { failureBefore } from '../model/upgrade-figures.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import { counted, makeText, stateText } from './sentences.ts';
 import { implausibleText } from './stop-causes.ts';
-import { byText, heldName, stratumReasonText } from './stratum-reasons.ts';
+import { byText, stratumHeldText } from './stratum-reasons.ts';
 
 /** Why an upgrade is in its state; empty without a particular reason. */
 export function upgradeText(upgrade: Upgrade): string {
@@ -25,7 +25,7 @@ export const upgradeReasonText: (reason: UpgradeReason) => string = makeText<
   inventory: ({ why }) => implausibleText(why),
   policyMissing: ({ policy }) => `no config has the policy ${policy} any more`,
   policyChanged: () => 'the policy changed after it was admitted',
-  stratumHeld: ({ label, reason }) => `${heldName(label)} is held: ${stratumReasonText(reason)}`,
+  stratumHeld: stratumHeldText,
   windowCloses: () => 'the window closes too soon to start it',
   buildNotOffered: () => 'the target build is no longer offered',
 

@@ -282,10 +282,10 @@ describe('a collector of a group that was held just now', () => {
 
   it('is explained by the hold, before the rollout has moved it', async () => {
     expect(await reasonOf(anUpgrade({ state: 'pending' }, identity))).toBe(
-      'group osName=Linux is held: by ann: broken disk',
+      'group osName=Linux is held by ann: broken disk',
     );
     expect(await reasonOf(anUpgrade({ ...over('failed'), reason: because('disk full') }, identity))).toBe(
-      'failed: disk full; group osName=Linux is held: by ann: broken disk; `upwave release "osName=Linux"` and `upwave retry production` try it again',
+      'failed: disk full; group osName=Linux is held by ann: broken disk; `upwave release "osName=Linux"` and `upwave retry production` try it again',
     );
     expect(await reasonOf(anUpgrade({ ...over('succeeded') }, identity))).not.toContain('ann');
   });

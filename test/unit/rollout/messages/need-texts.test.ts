@@ -141,7 +141,7 @@ it('names collectors of held strata, which nobody else releases, while the rest 
 
 it('names a held group once, without the cause that its note has', () => {
   const held = [aHeldStratum({ label: 'fields.rack=r7', by: 'root', reason: 'rewired', waiting: 40 })];
-  const reason = 'group fields.rack=r7 is held: by root: rewired';
+  const reason = 'group fields.rack=r7 is held by root: rewired';
   const blockers = [{ kind: 'stratumHeld', reason, until: null } as const];
   const status = aRolloutStatus({ strata: strataHolding(...held), blockers });
   expect(needText(status, showAt)).toBe('Group fields.rack=r7 is held. The rest continues.');

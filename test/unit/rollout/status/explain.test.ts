@@ -99,7 +99,7 @@ describe('after an outage of Redis', () => {
 
 describe('why a collector waits', () => {
   const itsGate = 'its wave rest waits for: gate of canary';
-  const itsStratum = 'stratum Windows is held: by alice: why';
+  const itsStratum = 'stratum Windows is held by alice: why';
   const itsCap = 'fields.cluster = db: all slots of this cap (1) are taken';
   const itsRetry = 'is next in line; it is due for a retry: download failed';
   const itsHold =
@@ -165,7 +165,7 @@ it('a failed upgrade names what tries it again, while the rollout can', () => {
   expect(reasonIn(opened({ rollout: heldRollout }))).toContain('tries it again after a resume');
   const strata = { held: [aHeldStratum(failed.identity.stratum, { label: 'Linux' })] };
   expect(reasonIn(opened({ rollout: { strata } }))).toMatch(
-    /^failed: no space; stratum Linux is held: .+; `upwave release Linux` and `upwave retry production` try it again$/,
+    /^failed: no space; stratum Linux is held by alice: why; `upwave release Linux` and `upwave retry production` try it again$/,
   );
   expect(reasonIn(opened({ rollout: { state: 'rollingBack' } }))).toBe('failed: no space');
   expect(reasonIn(opened({ rollout: { state: 'aborted' } }))).toBe('failed: no space');
