@@ -4,13 +4,13 @@ import type { UpgradeBody } from '../../contract/admin/rollout-status.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
 import type { UpgradeState } from '../../rollout/model/upgrade.ts';
 import { findRollout } from '../rollouts/choose-rollout.ts';
-import { widest } from '../rollouts/fit-lines.ts';
+import { fitLines, widest } from '../rollouts/fit-lines.ts';
 import { readUpgrades } from '../rollouts/read-upgrades.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
-import { showZoned } from '../shell/show-instant.ts';
+import { showMinute } from '../shell/show-instant.ts';
 
 export interface UpgradesOptions extends DaemonTarget {
   readonly state?: readonly UpgradeState[];
@@ -47,34 +47,47 @@ export async function upgradesCommand(
   return exitCode;
 }
 
-/** One line for each collector: name, id, wave, state, when it ended or is due, and why. */
+const headings = ['collector', 'id', 'wave', 'state', 'time'];
+const nameMax = 40;
+// A reason in a narrower column is hard to read, so it stands below the other cells.
+const reasonColumnsMin = 20;
+
+/** A row for each collector below the headings: name, id, wave, state, when it ended or started, and why. */
 export function renderUpgrades(
   collectors: readonly UpgradeBody[],
   now: EpochMs,
-  { paint }: Pick<ConsoleOutput, 'paint'>,
+  { paint, columns: width }: Pick<ConsoleOutput, 'paint' | 'columns'>,
 ): string {
   if (collectors.length === 0) return 'no collector matches';
-  const names = collectors.map(({ collectorName }) => toPrintable(collectorName));
-  const waves = collectors.map(({ wave }) => toPrintable(wave));
-  const nameWidth = Math.min(nameMax, widest(names));
-  const idWidth = widest(collectors.map(({ collectorId }) => String(collectorId)));
-  const waveWidth = widest(waves);
-  const stateWidth = widest(collectors.map(({ state }) => stateText(state)));
-  return collectors
-    .map(({ collectorId, state, endedAt, startedAt, reason, failureClass }, index) => {
-      const at = endedAt ?? startedAt;
-      const cells = [
-        (names[index] ?? '').padEnd(nameWidth),
-        String(collectorId).padStart(idWidth),
-        (waves[index] ?? '').padEnd(waveWidth),
-        stateText(state).padEnd(stateWidth),
-        ...(at === null ? [] : [showZoned(at, now)]),
-        toPrintable(reason ?? ''),
-      ];
-      const line = cells.join('  ').trimEnd();
-      return failureClass === null ? line : paint('red', line);
+  const rows = collectors.map((each) => {
+    const { collectorName, collectorId, wave, state, reason, failureClass } = each;
+    const cells = [collectorName, String(collectorId), wave, stateText(state), timeText(each, now)];
+    return { cells: cells.map(toPrintable), reason: reason ?? '', hasFailed: failureClass !== null };
+  });
+  const table = [{ cells: headings, reason: 'reason', hasFailed: false }, ...rows];
+  const widths = headings.map((_, column) => {
+    const longest = widest(table.map(({ cells }) => cells[column] ?? ''));
+    return column === 0 ? Math.min(nameMax, longest) : longest;
+  });
+  return table
+    .flatMap(({ cells, reason, hasFailed }) => {
+      const label = cells.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ');
+      const lines = rowLines(label, reason, width);
+      return hasFailed ? lines.map((line) => paint('red', line)) : lines;
     })
     .join('\n');
 }
 
-const nameMax = 40;
+/** When it ended; without an end, when its first attempt started. */
+function timeText({ startedAt, endedAt }: UpgradeBody, now: EpochMs): string {
+  if (endedAt !== null) return `ended ${showMinute(endedAt, now)}`;
+  return startedAt === null ? '' : `started ${showMinute(startedAt, now)}`;
+}
+
+function rowLines(label: string, reason: string, width: number | undefined): readonly string[] {
+  const labelColumns = label.length + 2;
+  if (width === undefined || width - labelColumns >= reasonColumnsMin)
+    return fitLines(label, [reason], { width, labelColumns });
+  const below = reason === '' ? [] : fitLines('', [reason], { width, labelColumns: 4 });
+  return [label.trimEnd(), ...below];
+}
