@@ -53,8 +53,11 @@ export const upgradeReasonText: (reason: UpgradeReason) => string = makeText<
   unwatched: () =>
     'it was in another account when its rollout was ended, and could not be watched to its end',
   unexplainedTwice: ({ last }) => `failed twice: ${upgradeReasonText(last)}`,
-  attemptsSpent: ({ attempts, attemptsMax, last }) =>
-    `attempt ${attempts} of ${attemptsMax}: ${upgradeReasonText(last)}`,
+  attemptsSpent: ({ attempts, attemptsMax, last }) => {
+    // A retry that an operator asks for goes beyond the policy's attempts.
+    const ofMax = attempts > attemptsMax ? '' : ` of ${attemptsMax}`;
+    return `attempt ${attempts}${ofMax}: ${upgradeReasonText(last)}`;
+  },
 
   returned: ({ late }) =>
     late ? 'on the build, although the task reported no success' : 'on the build and alive',
