@@ -10,8 +10,8 @@ export function nearestText(text: string, known: readonly string[]): string | un
 
 /** What is wrong with a name that the config lacks: `there is no policy prdo; did you mean prod?` */
 export function notInConfig(what: string, name: string, known: readonly string[]): string {
-  const nearest = nearestText(name, known);
-  const hint = nearest === undefined ? `the config has ${known.join(', ')}` : `did you mean ${nearest}?`;
+  const near = nearestNames(name, known);
+  const hint = near.length === 0 ? `the config has ${known.join(', ')}` : `did you mean ${orNames(near)}?`;
   return `there is no ${what} ${name}; ${hint}`;
 }
 
@@ -62,12 +62,26 @@ export function nearestTexts(text: string, known: readonly string[], countMax: n
 // So that a hint fits on one line.
 const namesMax = 3;
 
-/** A few likely names: those that begin with the text, then the nearest ones. */
-export function nearestNames(text: string, known: readonly string[]): string[] {
+/** The names that may be meant: all that begin with the text, in order; without any, the few nearest ones. */
+export function nearestNames(text: string, known: readonly string[]): readonly string[] {
+  const begun = begunNames(text, known);
+  if (begun.length > 0) return begun;
+  const near = nearestTexts(text, known, namesMax);
+  return near.length > 0 ? near : [clearlyNearest(text, known)].filter((name) => name !== undefined);
+}
+
+/** The known names that begin with the text, ignoring case, in order. */
+export function begunNames(text: string, known: readonly string[]): readonly string[] {
   const begin = text.trim().toLowerCase();
-  const begun = begin === '' ? [] : known.filter((name) => name.toLowerCase().startsWith(begin));
-  const near = [...begun.slice(0, namesMax), ...nearestTexts(text, known, namesMax)];
-  return [...new Set(near)].slice(0, namesMax);
+  if (begin === '') return [];
+  return [...new Set(known.filter((name) => name.toLowerCase().startsWith(begin)))].sort();
+}
+
+/** The first few of the names that may be meant, and how many more there are: `a, b, c or 2 more`. */
+export function orNames(names: readonly string[]): string {
+  const listed = names.slice(0, namesMax).join(', ');
+  const more = names.length - namesMax;
+  return more > 0 ? `${listed} or ${more} more` : listed;
 }
 
 function simplified(text: string): string {

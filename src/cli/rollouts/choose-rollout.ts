@@ -1,6 +1,6 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { AdminClientFault } from '../../admin-api/client/admin-client-fault.ts';
-import { nearestText } from '../../base/names.ts';
+import { nearestNames, orNames } from '../../base/names.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
@@ -28,11 +28,19 @@ export function chooseRollout(
 }
 
 function unknownText(rollouts: readonly RolloutStatus[], named: string): string {
-  const nearest = nearestText(named, [
-    ...rollouts.map(({ policy }) => policy),
-    ...rollouts.map(({ id }) => id),
-  ]);
-  const offer = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+  // A policy's name begins the ids of its rollouts.
+  const ofPolicies = nearestNames(
+    named,
+    rollouts.map(({ policy }) => policy),
+  );
+  const near =
+    ofPolicies.length > 0
+      ? ofPolicies
+      : nearestNames(
+          named,
+          rollouts.map(({ id }) => id),
+        );
+  const offer = near.length === 0 ? '' : ` (did you mean ${orNames(near)}?)`;
   return `there is no rollout or policy ${named}${offer}`;
 }
 

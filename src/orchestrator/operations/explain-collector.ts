@@ -1,4 +1,4 @@
-import { nearestNames } from '../../base/names.ts';
+import { begunNames, nearestNames } from '../../base/names.ts';
 import type { Explanation, SeenCollector } from '../../contract/admin/collector-explanation.ts';
 import { type Attribute, areAmong, attributesOf, hasAttributes } from '../../rollout/model/attributes.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
@@ -24,6 +24,7 @@ import { makePlanMemory } from '../scan/read-plan.ts';
 import {
   type Asked,
   type AskForCollectorParts,
+  answerWithinMs,
   askForCollector,
   type FindPlannedParts,
   findLongOutage,
@@ -71,17 +72,16 @@ export async function explainPlanned(
   return explainFound(parts, { id, name, build, ask: once(() => askForCollector(parts, String(id))) });
 }
 
-/** Searches the plans first. A collector without a plan, such as an excluded one, is in the inventory. */
+/**
+ * Searches the plans first. A collector without a plan, such as an excluded one, is in the inventory, which has a page for
+ * each 1,000 collectors.
+ */
 async function nearestCollectors(parts: ExplainParts, text: string): Promise<readonly string[]> {
   const near = await namesNear(parts, text);
-  if (near.length > 0 || (await findLongOutage(parts)) !== undefined) return near;
-  const inventory = await parts.fleet.readInventory(null);
-  return inventory.ok
-    ? nearestNames(
-        text,
-        inventory.value.collectors.map(({ name }) => name),
-      )
-    : [];
+  if (begunNames(text, near).length > 0 || (await findLongOutage(parts)) !== undefined) return near;
+  const inventory = await parts.fleet.readInventory(null, AbortSignal.timeout(answerWithinMs));
+  const names = inventory.ok ? inventory.value.collectors.map(({ name }) => name) : [];
+  return nearestNames(text, [...near, ...names]);
 }
 
 interface Found extends Pick<FleetCollector, 'id' | 'name' | 'build'> {

@@ -52,18 +52,17 @@ export async function findPlannedCollector(
   return first && found.findLast((upgrade) => policyOf(upgrade) === policyOf(first));
 }
 
-/** Similar names of planned collectors. It reads all plans, which takes 1 s for 100,000 collectors. */
+/** Names of planned collectors that may be meant. It reads all plans, which takes 1 s for 100,000 collectors. */
 export async function namesNear(parts: FindPlannedParts, text: string): Promise<readonly string[]> {
-  let near: string[] = [];
+  const names: string[] = [];
   for (const { id } of await parts.store.currentRollouts(await parts.claims.names())) {
     for (let offset = 0; ; offset += pageSize) {
       const page = await parts.store.listUpgrades(id, { offset, limit: pageSize });
       if (page.length === 0) break;
-      const names = page.map(({ identity: { collectorName } }) => collectorName);
-      near = nearestNames(text, [...near, ...names]);
+      names.push(...page.map(({ identity: { collectorName } }) => collectorName));
     }
   }
-  return near;
+  return nearestNames(text, names);
 }
 
 export type Asked =
@@ -72,7 +71,7 @@ export type Asked =
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 // A person waits for the answer.
-const answerWithinMs = 5_000;
+export const answerWithinMs = 5_000;
 
 /** Looks a collector up at the service, unless an outage lasts longer than a person would wait. */
 export async function askForCollector(parts: AskForCollectorParts, idOrName: string): Promise<Asked> {

@@ -200,7 +200,7 @@ async function findCollector(
   const respelled = strata.respelled === undefined ? [] : [strata.respelled];
   const nearest = [...respelled, ...nearestTexts(text, strata.known, nearestMax)];
   if (asked.kind === 'unavailable' && nearest.length === 0) return asked;
-  const all = [...nearest, ...(await namesNear(parts, text))].slice(0, nearestMax);
+  const all = [...nearest, ...(await namesNear(parts, text))];
   return { kind: 'unknown', why: { kind: 'unknown', subject: text, nearest: all } };
 }
 

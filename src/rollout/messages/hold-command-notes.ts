@@ -1,3 +1,4 @@
+import { orNames } from '../../base/names.ts';
 import type { HoldNote } from '../../contract/admin/holds.ts';
 import type { UnreadableRecord } from '../model/rollout.ts';
 import { unreadableText } from './rollout-reasons.ts';
@@ -33,7 +34,7 @@ export function didYouMean(nearest: readonly string[]): string {
 }
 
 function meantText(nearest: readonly string[]): string {
-  return `did you mean ${nearest.map((name) => `"${name}"`).join(', ')}?`;
+  return `did you mean ${orNames(nearest.map((name) => `"${name}"`))}?`;
 }
 
 /** Why what an operator names cannot be held or released. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearestText, someNames } from '../../../src/base/names.ts';
+import { nearestNames, nearestText, notInConfig, orNames, someNames } from '../../../src/base/names.ts';
 
 const labels = ['Linux / amd64 / 19.441-2', 'Windows / amd64 / 19.441-2', 'Linux / arm64 / 19.441-2'];
 
@@ -30,6 +30,30 @@ describe('the nearest text', () => {
     expect(nearestText('pats', ['paused', 'post', 'path', 'part'])).toBe('path');
     expect(nearestText('soke', ['soak', 'smoke'])).toBe('smoke');
     expect(nearestText('soke', ['soak', 'sock'])).toBeUndefined();
+  });
+});
+
+describe('the names that may be meant', () => {
+  const queues = Array.from({ length: 9 }, (_, index) => `dev-queue-10${9 - index}`);
+
+  it('are those that begin with the text, in order, before those that are only similar', () => {
+    expect(nearestNames('dev-queue-10', ['dev-queue-11', ...queues])).toEqual(queues.toReversed());
+    expect(nearestNames('DEV-queue-11', ['dev-queue-111', 'dev-queue-12'])).toEqual(['dev-queue-111']);
+  });
+
+  it('are the nearest ones, where none begins with the text', () => {
+    expect(nearestNames('svr-22', ['svr-12', 'svr-21', 'database'])).toEqual(['svr-12', 'svr-21']);
+    expect(nearestNames('soke', ['soak', 'size'])).toEqual(['soak']);
+    expect(nearestNames(' ', ['soak', 'size'])).toEqual([]);
+  });
+
+  it('are a few, and how many more there are', () => {
+    expect(orNames(queues.toReversed())).toBe('dev-queue-101, dev-queue-102, dev-queue-103 or 6 more');
+    expect(orNames(['a', 'b', 'c'])).toBe('a, b, c');
+    const policies = ['production-us', 'production-eu', 'staging'];
+    expect(notInConfig('policy', 'production', policies)).toBe(
+      'there is no policy production; did you mean production-eu, production-us?',
+    );
   });
 });
 

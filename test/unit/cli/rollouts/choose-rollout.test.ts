@@ -31,6 +31,7 @@ describe('the chosen rollout', () => {
     expect(choose(rollouts, 'producton')).toBe(
       'there is no rollout or policy producton (did you mean production?); running: new',
     );
+    expect(choose(rollouts, 'prod')).toMatch('(did you mean production?)');
   });
 
   it('is the only running one, where none is named', () => {

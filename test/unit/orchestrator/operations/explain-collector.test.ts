@@ -15,7 +15,7 @@ import {
   someGroups,
   startedAt as t,
 } from '../../../support/builders.ts';
-import { aHouse, answering, failing, freeze, offering, over, save } from '../../../support/house.ts';
+import { aHouse, answering, away, failing, freeze, offering, over, save } from '../../../support/house.ts';
 
 const [old, build] = ['19.441-2', '19.455-2'];
 const policy = aPolicy({ spreadBy: ['osName', 'osArch'] });
@@ -353,6 +353,13 @@ describe('a name that no collector has', () => {
     expect(await explain('svr-2')).toEqual({ kind: 'unknownCollector', nearest });
     await keep({}, anUpgrade({ state: 'pending' }, identity));
     expect(await explain('svr-1')).toEqual({ kind: 'unknownCollector', nearest: ['svr-12'] });
+  });
+
+  it('is answered with those that begin with it, also where a plan has similar ones', async () => {
+    await keep({}, anUpgrade({ state: 'pending' }, identity));
+    expect(await explain('svr-2')).toMatchObject({ nearest: ['svr-21', 'svr-22', 'svr-23'] });
+    const cut = aFleetService({ ...service, readInventory: failing(away) });
+    expect(await explain('svr-2', anApiBudgetStatus(), cut)).toMatchObject({ nearest: ['svr-12'] });
   });
 
   it('is not looked up in the inventory while the service cannot be reached', async () => {
