@@ -96,7 +96,7 @@ export const CollectorExplanation = namedObject(
   {
     collectorId: z.number(),
     collectorName: z.string(),
-    build: z.string().describe('The build it runs.'),
+    build: z.string().describe('The build it runs; empty: unknown.'),
     seen: SeenCollector.nullable().describe('Null: the service gave no answer, or has no such collector.'),
     attributes: rowsOf({ key: z.string(), value: z.string() }).describe(
       'What it may share with others, as when it was planned, or as the service shows it. `hold` takes them as `key=value`.',

@@ -27,12 +27,13 @@ import {
   answerWithinMs,
   askForCollector,
   type FindPlannedParts,
+  findHeld,
   findLongOutage,
   findPlannedCollector,
   namesNear,
 } from './find-planned-collector.ts';
 import type { ExplainResult } from './operations.ts';
-import { type KeptRecord, loadRecords, pastUpgrade } from './past-upgrades.ts';
+import { findPast, type KeptRecord, loadRecords, pastUpgrade } from './past-upgrades.ts';
 
 export interface ExplainParts extends FindPlannedParts, AskForCollectorParts, ViewParts {
   readonly store: RolloutStore;
@@ -49,11 +50,26 @@ export async function explainCollector(parts: ExplainParts, idOrName: string): P
   const planned = await explainPlanned(parts, idOrName);
   if (planned !== undefined) return planned;
   const asked = await askForCollector(parts, idOrName);
-  if (asked.kind === 'unavailable') return asked;
+  if (asked.kind === 'unavailable') {
+    const kept = await findKept(parts, idOrName);
+    return kept === undefined ? asked : explainFound(parts, { ...kept, build: '', ask: async () => asked });
+  }
   if (asked.kind === 'none')
     return { kind: 'unknownCollector', nearest: await nearestCollectors(parts, idOrName) };
   const { id, name, build } = asked.collector;
   return explainFound(parts, { id, name, build, ask: async () => asked });
+}
+
+/** What Redis knows of a collector that no running rollout has: from ended rollouts, else from its hold. */
+async function findKept(
+  parts: ExplainParts,
+  idOrName: string,
+): Promise<Pick<Found, 'id' | 'name'> | undefined> {
+  const policies = parts.rollouts().map(({ name }) => name);
+  const past = await findPast(parts, policies, idOrName);
+  if (past !== undefined) return { id: past.identity.collectorId, name: past.identity.collectorName };
+  const held = await findHeld(parts, idOrName);
+  return held && { id: held.collectorId, name: held.name ?? String(held.collectorId) };
 }
 
 /** Explains a collector of a running rollout; undefined if no running rollout has it. */
@@ -233,10 +249,10 @@ async function explainOutside(
   const { asking, records, view } = known;
   const asked = await asking.ask();
   if (asked.kind !== 'found') {
-    const why =
-      asked.kind === 'none'
-        ? unplanned({ kind: 'gone' })
-        : unplanned({ kind: 'unknown', detail: asked.reason });
+    if (asked.kind === 'none') return { ...unplanned({ kind: 'gone' }), target: null, stratum: null };
+    const [own] = await parts.register.holdsOf([asking.id]);
+    const held = own && { by: own.by, words: own.reason, subject: String(asking.id) };
+    const why = unplanned({ kind: 'unknown', detail: asked.reason, held });
     return { ...why, target: null, stratum: null };
   }
   const { collector } = asked;

@@ -1,5 +1,6 @@
 import { nearestNames, parseCollectorId } from '../../base/names.ts';
 import type { Clock } from '../../base/time.ts';
+import type { CollectorHold } from '../../contract/admin/holds.ts';
 import type { Outage } from '../../contract/admin/rollout-status.ts';
 import { unansweredText, unaskedText } from '../../rollout/messages/explanations.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
@@ -7,6 +8,7 @@ import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { outageWaitMaxMs, type ReadApiBudgetStatus } from '../ports/api-budget.ts';
+import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { PolicyClaims } from '../records/policy-claims.ts';
@@ -50,6 +52,16 @@ export async function findPlannedCollector(
   const [first] = found;
   // The rollback of a policy follows its rollout.
   return first && found.findLast((upgrade) => policyOf(upgrade) === policyOf(first));
+}
+
+/** Finds a held collector by its id or exact name. */
+export async function findHeld(
+  { register }: { readonly register: Pick<FleetRegister, 'holds'> },
+  idOrName: string,
+): Promise<CollectorHold | undefined> {
+  const id = parseCollectorId(idOrName);
+  const { collectors } = await register.holds();
+  return collectors.find(({ collectorId, name }) => collectorId === id || name === idOrName.trim());
 }
 
 /** Names of planned collectors that may be meant. It reads all plans, which takes 1 s for 100,000 collectors. */

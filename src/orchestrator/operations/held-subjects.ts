@@ -20,6 +20,7 @@ import {
   type AskForCollectorParts,
   askForCollector,
   type FindPlannedParts,
+  findHeld,
   findPlannedCollector,
   namesNear,
 } from './find-planned-collector.ts';
@@ -188,8 +189,7 @@ async function findCollector(
   const planned = await findPlannedCollector(parts, text);
   if (planned !== undefined) return found(planned.identity.collectorId, planned.identity.collectorName);
   const id = parseCollectorId(text);
-  const { collectors } = await parts.register.holds();
-  const held = collectors.find(({ collectorId, name }) => collectorId === id || name === text.trim());
+  const held = await findHeld(parts, text);
   if (held !== undefined) return found(held.collectorId, held.name ?? String(held.collectorId));
   const byId = id === undefined ? undefined : found(id, String(id));
   const asked = await askForCollector(parts, text);

@@ -1,7 +1,8 @@
+import { parseCollectorId } from '../../base/names.ts';
 import type { PastUpgrade } from '../../contract/admin/collector-explanation.ts';
 import { upgradeText } from '../../rollout/messages/upgrade-reasons.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { isEnd } from '../../rollout/model/upgrade.ts';
+import { isEnd, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { attemptsOf } from '../../rollout/status/attempt-status.ts';
 import type { PastRecord } from '../../rollout/status/explain-unplanned.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
@@ -28,6 +29,28 @@ export async function loadRecords(
       return { rollout, upgrade: upgrades[0] };
     }),
   );
+}
+
+/** Finds a collector by its id or exact name in the latest rollouts of these policies; undefined if none has it. */
+export async function findPast(
+  parts: { readonly store: RolloutStore },
+  policies: readonly string[],
+  idOrName: string,
+): Promise<Upgrade | undefined> {
+  const id = parseCollectorId(idOrName);
+  const kept = await Promise.all(
+    policies.map((policy) => parts.store.pageRollouts([policy], { limit: pastMax })),
+  );
+  const found = await Promise.all(
+    kept
+      .flatMap((page) => page?.rollouts ?? [])
+      .map(async (rollout) =>
+        id === undefined
+          ? parts.store.findNamed(rollout.id, idOrName.trim())
+          : (await parts.store.loadUpgrades(rollout.id, [id])).upgrades,
+      ),
+  );
+  return found.flat()[0];
 }
 
 /** @param explained the rollout that the explanation is about. Another one is over for this collector. */

@@ -19,7 +19,7 @@ export type UnplannedReason =
   /** `rule`: the rule that does not match, or excludes it; null: unknown. */
   | { readonly kind: 'notSelected' | 'excluded'; readonly rule?: SelectionRule | null }
   /** The service is unavailable; `detail`: why, if known. */
-  | { readonly kind: 'unknown'; readonly detail?: string }
+  | { readonly kind: 'unknown'; readonly detail?: string; readonly held?: HeldReason | undefined }
   /** `stopped`: the last rollout, if it was stopped and only an operator starts the next one. */
   | {
       readonly kind: 'noTarget';
@@ -27,14 +27,7 @@ export type UnplannedReason =
       readonly stopped: StoppedRollout | undefined;
       readonly policy: string;
     }
-  /** `group`: the held group that it belongs to; absent: it is held itself. `subject`: what `release` names, as an argument. */
-  | {
-      readonly kind: 'held';
-      readonly by: string;
-      readonly words: string;
-      readonly group?: string | undefined;
-      readonly subject: string;
-    }
+  | ({ readonly kind: 'held' } & HeldReason)
   | { readonly kind: 'aborted' | 'rolledBack'; readonly stopped: StoppedRollout; readonly policy: string }
   | { readonly kind: 'failedBefore'; readonly rollout: string; readonly upgrade: Upgrade | undefined }
   /** A rollback left it on the build; `why`: undefined if the record does not tell. */
@@ -48,24 +41,25 @@ export type UnplannedReason =
   | { readonly kind: 'eligible'; readonly untriedIn: string | null }
   | { readonly kind: 'gone' }
   | { readonly kind: OtherExclusion };
+/** `group`: the held group that it belongs to; absent: it is held itself. `subject`: what `release` names, as an argument. */
+interface HeldReason {
+  readonly by: string;
+  readonly words: string;
+  readonly group?: string | undefined;
+  readonly subject: string;
+}
 type OtherExclusion = Exclude<PlanExclusion, 'notSelected' | 'excluded' | 'held' | 'failedBefore'>;
 
 export const unplannedText = makeText<UnplannedReason>({
   notSelected: ({ rule }) => (rule === null ? leftOutText.notSelected : `not selected by ${ruleText(rule)}`),
   excluded: ({ rule = null }) => (rule === null ? leftOutText.excluded : `excluded by ${ruleText(rule)}`),
-  unknown: ({ detail }) =>
-    detail === undefined
-      ? 'not planned; the available builds are unknown now'
-      : `not planned; the reason is unavailable: ${detail}`,
+  unknown: ({ detail, held }) => {
+    if (detail === undefined) return 'not planned; the available builds are unknown now';
+    return `${held === undefined ? '' : `${heldText(held)}; `}not planned; the reason is unavailable from the service: ${detail}`;
+  },
   noTarget: ({ why, stopped, policy }) =>
     stopped === undefined ? noTargetText(why) : `${noTargetText(why)}; ${startText(stopped, policy)}`,
-  held: ({ by, words, group, subject }) => {
-    const held =
-      group === undefined
-        ? `held ${byText({ by, words })}`
-        : stratumHeldText({ label: group, reason: { kind: 'asked', by, words } });
-    return `${held}; ${releaseText(subject)}`;
-  },
+  held: (held) => heldText(held),
   aborted: ({ stopped, policy }) => startText(stopped, policy),
   rolledBack: ({ stopped, policy }) => startText(stopped, policy),
   failedBefore: ({ rollout, upgrade }) => {
@@ -89,6 +83,14 @@ export const unplannedText = makeText<UnplannedReason>({
   notAlive: () => leftOutText.notAlive,
   notOffered: () => leftOutText.notOffered,
 });
+
+function heldText({ by, words, group, subject }: HeldReason): string {
+  const held =
+    group === undefined
+      ? `held ${byText({ by, words })}`
+      : stratumHeldText({ label: group, reason: { kind: 'asked', by, words } });
+  return `${held}; ${releaseText(subject)}`;
+}
 
 /** Why a rollback leaves a collector on its build: `stays on 19.536-4: …`. */
 export function staysText({ identity: { toBuild, fromBuild: had } }: Upgrade, why: LeftBehindReason): string {

@@ -43,7 +43,7 @@ export function CollectorView({ collector }: { readonly collector: string }) {
           <bdi>{collectorName}</bdi>
         </h2>
         <p class="quiet">
-          id {collectorId} · runs build <b>{build}</b>
+          id {collectorId} · runs build <b>{build || 'unknown'}</b>
           {seen === null
             ? ' · the service does not show it now'
             : ` · ${seenText(seen, Date.now(), clockText)}`}

@@ -218,6 +218,35 @@ describe('what holds an explanation up', () => {
     });
   });
 
+  it.each(['svr-12', '7'])(
+    'is no service that does not answer: %s is known from ended rollouts',
+    async (text) => {
+      await keep({ state: 'succeeded', endedAt: t }, anUpgrade(over('succeeded', 'alive'), identity));
+      const cut = aFleetService({ findCollector: failing(away), listBuilds: failing(away) });
+      expect(await explain(text, anApiBudgetStatus(), cut)).toMatchObject({
+        ...{ kind: 'explained', collectorId: 7, collectorName: 'svr-12', build: '', seen: null },
+        explanations: [
+          {
+            kind: 'unknown',
+            reason: 'not planned; the reason is unavailable from the service: HTTP 503',
+          },
+        ],
+        history: [{ state: 'succeeded', toBuild: build }],
+      });
+    },
+  );
+
+  it.each(['svr-12', '7'])('is no service that does not answer: %s is known as held', async (text) => {
+    await house.register.holdCollector({ collectorId: 7, name: 'svr-12', by: 'ann', reason: 'disk', at: t });
+    const cut = aFleetService({ findCollector: failing(away), listBuilds: failing(away) });
+    const reason =
+      'held by ann: disk; `upwave release 7` makes it eligible again; not planned; the reason is unavailable from the service: HTTP 503';
+    expect(await explain(text, anApiBudgetStatus(), cut)).toMatchObject({
+      ...{ kind: 'explained', collectorName: 'svr-12', build: '', seen: null, history: [] },
+      explanations: [{ kind: 'unknown', reason }],
+    });
+  });
+
   it('fails once while Redis is away, with nothing left that fails later', async () => {
     await keep({}, anUpgrade({ state: 'pending' }, identity));
     const away = () => Promise.reject(new Error('Redis is away'));
