@@ -655,6 +655,17 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await dialog.getByRole('button', { name: 'pause' }).isDisabled()).toBe(true);
   });
 
+  it('opens the dialog of a start that a message links to, once', async () => {
+    const { page, url } = await openRollout({ state: 'succeeded', endedAt: 1 });
+    const dialog = page.getByRole('dialog');
+    await page.goto(`${url}/#/?do=start&what=production`);
+    await dialog.getByText('Plan 7f3a: 12 collectors to 19.455-2').waitFor();
+    expect(page.url()).toBe(`${url}/#/`);
+    await page.reload();
+    await page.getByRole('button', { name: 'start production' }).waitFor();
+    expect(await dialog.count()).toBe(0);
+  });
+
   it('shows why a verb was refused, and keeps the dialog', async () => {
     const ended = { state: 'succeeded', endedAt: Date.now(), verbs: ['pause'] } as const;
     const { page } = await openRollout(ended);

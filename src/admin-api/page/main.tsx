@@ -77,7 +77,7 @@ const mainViews: readonly Route['view'][] = ['overview', 'activity', 'builds'];
 function View({ route: current }: { readonly route: Route }) {
   switch (current.view) {
     case 'overview':
-      return <Overview />;
+      return <Overview asked={current.asked} />;
     case 'rollout':
       return <RolloutView key={current.id} id={current.id} asked={current.asked} />;
     case 'collectors':

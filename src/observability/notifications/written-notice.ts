@@ -50,9 +50,11 @@ export function writeNotice(notice: Notice, { installation, publicUrl }: NoticeO
         ? undefined
         : `${publicUrl}${docsUrl(section.guide, section.anchor)}`,
     buttons:
-      link === undefined || rollout === undefined
+      link === undefined
         ? []
-        : (notice.actions ?? []).map((action) => buttonOf(action, link)),
+        : (notice.actions ?? []).map((action) =>
+            buttonOf(action, rollout === undefined ? `${link}#/` : link),
+          ),
     tone,
     title: line(`${where}${title}`),
     cause: line(cause),
@@ -71,7 +73,7 @@ export function linksOf({ link, guide }: Pick<WrittenNotice, 'link' | 'guide'>) 
   ];
 }
 
-/** The page's route of a dialog is `?do=resume`, or `?do=release&what=19.536-4`. */
+/** The page's route of a dialog is `?do=resume`, or `?do=release&what=19.536-4`, below a rollout or the overview. */
 function buttonOf(action: NoticeAction, link: string): NoticeButton {
   const { verb } = action;
   const what = 'subject' in action ? action.subject : undefined;

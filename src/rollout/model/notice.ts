@@ -81,10 +81,10 @@ export interface NoticeFigures {
   readonly shared?: SharedAttribute;
 }
 
-/** What a person can do now, as a dialog of the page. `subject`: what is held or released. */
+/** What a person can do now, as a dialog of the page. `subject`: what is held or released, or the policy to start. */
 export type NoticeAction =
   | { readonly verb: RolloutVerb }
-  | { readonly verb: 'hold' | 'release'; readonly subject: string };
+  | { readonly verb: 'hold' | 'release' | 'start'; readonly subject: string };
 
 /** One notification as data. */
 export type Notice = {

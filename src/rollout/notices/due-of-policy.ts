@@ -54,8 +54,9 @@ function dueOfStart(
   const incident = `${policy}/start/${now}`;
   const details = { event: 'held', reason: needs.reason, headline: 'startNeeded' } as const;
   const commands = [`upwave start ${quoteArgument(policy)}`];
+  const actions = [{ verb: 'start', subject: policy }] as const;
   return {
-    notices: [{ ...facts, id: `${incident}/raised`, incident, phase: 'raised', details, commands }],
+    notices: [{ ...facts, id: `${incident}/raised`, incident, phase: 'raised', details, commands, actions }],
     open: { incident, details, raisedAt: now },
   };
 }

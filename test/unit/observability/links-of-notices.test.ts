@@ -39,6 +39,19 @@ describe('a message about an incident', () => {
   });
 });
 
+it('a message about a policy that waits for a start has a button for the dialog of the overview', () => {
+  const start = { verb: 'start', subject: 'web & db' } as const;
+  expect(writeNotice({ ...aNotice('raised'), actions: [start] }, origin).buttons).toEqual([
+    {
+      label: 'start web & db',
+      href: 'https://upwave.example.com/#/?do=start&what=web+%26+db',
+      isStopping: false,
+    },
+  ]);
+  const nowhere = { installation: undefined, publicUrl: undefined };
+  expect(writeNotice({ ...aNotice('raised'), actions: [start] }, nowhere).buttons).toEqual([]);
+});
+
 it('a webhook gets no target build of a rollback, which takes collectors back to many', () => {
   const figures = {
     ...{ rollout: 'production-20260302-2', targetBuild: '19.525-63', planned: 9, succeeded: 0, failed: 0 },

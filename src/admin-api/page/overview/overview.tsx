@@ -1,15 +1,17 @@
 import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { counted } from '../../../rollout/messages/sentences.ts';
 import { chosenAccount, showAllAccounts } from '../parts/account.tsx';
 import { useDeeds } from '../parts/deeds.tsx';
-import { heardAt, policies, rollouts } from '../parts/live.ts';
+import { heardAt, me, policies, rollouts } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
+import { type AskedDialog, linkTo, replaceRoute } from '../parts/route.ts';
 import { HeldThings } from '../verbs/held.tsx';
 import { DaemonProblems } from './daemon-problems.tsx';
 import { EndedRollouts } from './ended-rollouts.tsx';
 import { isWanted, needOf, overviewsOf, type PolicyOverview, sharedHolds } from './policy-overviews.ts';
 import { PolicyRow } from './policy-row.tsx';
-import { PolicyScans } from './scans.tsx';
+import { askStart, PolicyScans } from './scans.tsx';
 import { SharedHold } from './shared-hold.tsx';
 
 const words = signal('');
@@ -27,8 +29,15 @@ function calmText(rows: readonly PolicyOverview[]): string {
 }
 
 /** One row for each policy, those that need a person first. */
-export function Overview() {
+export function Overview({ asked }: { readonly asked: AskedDialog }) {
   const deeds = useDeeds();
+  useEffect(() => {
+    if (policies.value === undefined || asked.do === undefined) return;
+    if (asked.do === 'start' && asked.what !== undefined && me.value.role === 'operator')
+      askStart(asked.what);
+    // A reload of the page does not ask again.
+    replaceRoute(linkTo.overview);
+  }, [policies.value === undefined, asked.do, asked.what]);
   if (heardAt.value === 0) return <h2 class="lead">The page has no answer of the daemon yet.</h2>;
   const all = overviewsOf(rollouts.value, policies.value);
   const rows = all.filter((each) => isWanted(each, ''));

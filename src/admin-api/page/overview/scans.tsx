@@ -127,7 +127,7 @@ export function StartButton({ policy, ...rest }: Pick<Policy, 'policy'> & { read
 }
 
 /** Starts a rollout with exactly the plan that the dialog shows (P15). */
-function askStart(policy: string): void {
+export function askStart(policy: string): void {
   const preview = signal<AnswerOf<'previewStart'> | undefined>(undefined);
   const Plan = () =>
     preview.value === undefined ? (

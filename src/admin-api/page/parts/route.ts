@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 
 /** The routes of the page. Notifications and reports link to them, so they must not change. */
 export type Route =
-  | { readonly view: 'overview' }
+  | { readonly view: 'overview'; readonly asked: AskedDialog }
   | { readonly view: 'rollout'; readonly id: string; readonly asked: AskedDialog }
   | { readonly view: 'collectors'; readonly id: string; readonly filter: Filter }
   | { readonly view: 'collector'; readonly collector: string; readonly from: CameFrom }
@@ -13,7 +13,7 @@ export type Filter = Readonly<Partial<Record<FilterName, string>>>;
 const filterNames = ['state', 'wave', 'stratum', 'cause', 'attributes', 'match', 'sort'] as const;
 export type FilterName = (typeof filterNames)[number];
 
-/** The dialog that a message leads to: `do` is the verb, `what` is held or released. */
+/** The dialog that a message leads to: `do` is the verb, `what` is held or released, or the policy to start. */
 export type AskedDialog = Readonly<Partial<Record<(typeof askedDialogNames)[number], string>>>;
 const askedDialogNames = ['do', 'what'] as const;
 
@@ -25,7 +25,7 @@ const cameFromNames = ['rollout'] as const;
 export type ActivityFilter = Readonly<Partial<Record<(typeof activityFilterNames)[number], string>>>;
 const activityFilterNames = ['who', 'what', 'policy', 'match'] as const;
 
-/** `#/rollouts/<id>/collectors?state=failed`, `#/rollouts/<id>?do=resume` */
+/** `#/rollouts/<id>/collectors?state=failed`, `#/rollouts/<id>?do=resume`, `#/?do=start&what=production` */
 function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const [kind, name, part] = path.split('/').map(decode);
@@ -33,7 +33,7 @@ function parseRoute(hash: string): Route {
     return { view: 'collector', collector: name, from: parseFilter(query, cameFromNames) };
   if (kind === 'activity') return { view: 'activity', filter: parseFilter(query, activityFilterNames) };
   if (kind === 'builds') return { view: 'builds' };
-  if (kind !== 'rollouts' || !name) return { view: 'overview' };
+  if (kind !== 'rollouts' || !name) return { view: 'overview', asked: parseFilter(query, askedDialogNames) };
   if (part !== 'collectors') {
     return { view: 'rollout', id: name, asked: parseFilter(query, askedDialogNames) };
   }

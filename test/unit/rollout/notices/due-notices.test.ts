@@ -409,6 +409,7 @@ describe('the notifications of the scans of a policy', () => {
         commands: ['upwave start production'],
       },
     ]);
+    expect(notices).toMatchObject([{ actions: [{ verb: 'start', subject: 'production' }] }]);
     const over = dueOfPolicy(announced, { policy: 'production', ...well }, startedAt + minute);
     expect(over.notices.map((notice) => noticeText(notice).title)).toEqual([
       'production: no longer waits for a start',
