@@ -16,7 +16,7 @@ export function addStatusProgram(program: Command, run: CommandRunner): void {
     )
     .option(
       '-w, --watch',
-      'show it live, with keys: arrows, / to search, enter, a to approve, r to resume, p to pause, h to hold, l to release, ? for all keys, q',
+      'show it live, with keys: arrows, / to search, enter, a to approve, r to resume, p to pause, h to hold, l to release, s to start, ? for all keys, q',
       false,
     )
     .option(...urlOption)

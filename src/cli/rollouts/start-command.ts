@@ -40,13 +40,22 @@ export async function startCommand(
     if (options.plan !== undefined) return client.startPolicy({ ...words, planHash: options.plan });
     const preview = await client.previewStart(policy);
     output.err.write(`${renderPreview(preview, Date.now(), output.columns)}\n`);
-    const { planned, planHash } = preview;
-    const question = `Start ${singularOrPlural(planned, 'this upgrade', `these ${showCount(planned)} upgrades`)}?`;
+    const { planHash } = preview;
+    const question = startQuestion(preview);
     const command = `upwave start ${quoteArgument(policy)} --plan ${planHash}`;
     await confirm(question, command, { yes: options.yes, output: output.err });
     return client.startPolicy({ ...words, planHash });
   });
   return printAnswer(output, options, status, () => renderStatus(status, Date.now(), output));
+}
+
+function startQuestion({ planned }: StartPreview): string {
+  return `Start ${singularOrPlural(planned, 'this upgrade', `these ${showCount(planned)} upgrades`)}?`;
+}
+
+/** The rollout that would start, and the question whether it should. */
+export function startLines(preview: StartPreview, now: EpochMs, columns: number): readonly string[] {
+  return [...renderPreview(preview, now, columns).split('\n'), startQuestion(preview)];
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { StartPreview } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { groupToHold } from '../../rollout/decision/group-to-hold.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
@@ -7,7 +8,7 @@ import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { nothingText } from '../rollouts/confirm-verb.ts';
 import { dueSteps, type Released } from '../rollouts/due-steps.ts';
-import type { Pressed, ScreenState } from './screen-state.ts';
+import { chosenRow, type Pressed, type ScreenState } from './screen-state.ts';
 
 /** Asks for the reason of a verb. Only enter acts then. */
 export function askVerb(state: ScreenState, status: RolloutStatus | undefined, verb: RolloutVerb): Pressed {
@@ -66,4 +67,27 @@ function nothingToReleaseText({ id, state, endedAt }: RolloutStatus, released: R
   if (endedAt !== null) return `${id} is ${stateText(state)}`;
   if (released === undefined) return `nothing of ${id} is held`;
   return `${released.subjects.length} strata of ${id} are held; \`upwave holds\` lists them`;
+}
+
+/** Asks for the plan that a start of the policy would have, and then whether to start it. */
+export function askStart(state: ScreenState): Pressed {
+  const row = chosenRow(state);
+  if (row === undefined) return { state };
+  const { policy, needs } = row;
+  if (needs === undefined) return { state: { ...state, message: `${policy} does not wait for a start` } };
+  const typing = { what: 'start', text: '', policy, preview: undefined } as const;
+  return { state: { ...state, typing, message: undefined }, wish: { kind: 'previewStart', policy } };
+}
+
+/** Shows the plan that was read, or why there is none, unless the question was left meanwhile. */
+export function withPreview(
+  state: ScreenState,
+  policy: string,
+  read: { readonly value: StartPreview } | { readonly message: string },
+): ScreenState {
+  const { typing } = state;
+  if (typing?.what !== 'start' || typing.policy !== policy || typing.preview !== undefined) return state;
+  return 'value' in read
+    ? { ...state, typing: { ...typing, preview: read.value } }
+    : { ...state, typing: undefined, message: read.message };
 }

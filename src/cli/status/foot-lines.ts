@@ -6,7 +6,7 @@ import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 import { type DueStep, dueSteps } from '../rollouts/due-steps.ts';
 import { fitTexts } from '../rollouts/fit-lines.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { isAsking, isEmpty, openOne, rolloutAtCursor, type ScreenState } from './screen-state.ts';
+import { chosenRow, isAsking, isEmpty, openOne, rolloutAtCursor, type ScreenState } from './screen-state.ts';
 
 /** Rows of the foot with a short result, or none. */
 export const footRowsMin = 2;
@@ -29,7 +29,7 @@ export function footLines(
     const what = typedText(typing);
     return [
       ...first,
-      `${paint('bold', `${toPrintable(what)}:`)} ${toPrintable(typing.text)}█  ${isAsking(typing) ? 'enter confirms' : 'enter'}, esc cancels`,
+      `${paint('bold', `${toPrintable(what)}:`)} ${toPrintable(typing.text)}█  ${enterText(typing)}esc cancels`,
     ];
   }
   const age = seenAt === undefined ? '' : `updated ${Math.max(0, Math.round((now - seenAt) / 1_000))} s ago`;
@@ -76,10 +76,17 @@ function keysOf(state: ScreenState): readonly string[] {
   if (state.story !== undefined) return ['up/down scroll', 'esc back', 'q quit'];
   if (isEmpty(state)) return ['? keys', 'q quit'];
   const status = openOne(state);
-  const due = dueKey(status ?? rolloutAtCursor(state));
+  const isStartDue = chosenRow(state)?.needs !== undefined;
+  const due = isStartDue ? 's start' : dueKey(status ?? rolloutAtCursor(state));
   const moves = status === undefined ? ['up/down', 'enter open', '/ search'] : ['enter story', '/ search'];
   const back = status !== undefined && state.rows.length > 1 ? ['esc back'] : [];
   return [...moves, ...(due === '' ? [] : [due]), ...back, '? keys', 'q quit'];
+}
+
+/** What enter does; empty where it does nothing. */
+function enterText(typing: NonNullable<ScreenState['typing']>): string {
+  if (typing.what === 'start' && typing.preview === undefined) return '';
+  return isAsking(typing) ? 'enter confirms, ' : 'enter, ';
 }
 
 function typedText(typing: NonNullable<ScreenState['typing']>): string {
@@ -97,6 +104,8 @@ function typedText(typing: NonNullable<ScreenState['typing']>): string {
         of === 'build' ? `build ${only}` : subjects.length === 1 ? only : `${subjects.length} strata`;
       return `release ${what}, reason`;
     }
+    case 'start':
+      return `start ${typing.policy}${typing.preview === undefined ? '' : ', y or a reason'}`;
     default:
       return typing satisfies never;
   }

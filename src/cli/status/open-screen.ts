@@ -2,10 +2,12 @@ import { Box, render, Text, useInput } from 'ink';
 import { createElement } from 'react';
 import type { DurationMs } from '../../base/time.ts';
 import { sleepForReal } from '../../base/waiting.ts';
+import type { StartPreview } from '../../contract/admin/policies.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { commandName } from '../../rollout/status/command-for.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showMinute } from '../shell/show-instant.ts';
+import { withPreview } from './ask-question.ts';
 import { pressKeys } from './press-key.ts';
 import { readKeys } from './read-keys.ts';
 import { isSplit, screenLines } from './screen-lines.ts';
@@ -30,6 +32,9 @@ export interface ScreenActions {
   /** When it returns, no upgrade of the group starts any more. */
   hold(wish: Extract<Wish, { kind: 'hold' }>): Promise<void>;
   release(wish: Extract<Wish, { kind: 'release' }>): Promise<void>;
+  /** The plan that `start` would start now. It reads the fleet. */
+  previewStart(policy: string): Promise<StartPreview>;
+  start(wish: Extract<Wish, { kind: 'start' }>): Promise<void>;
 }
 
 /** A live screen of rollouts. */
@@ -73,6 +78,10 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
     state.words === words && openOne(state)?.id === status.id;
   const fulfil = async (wish: Wish): Promise<void> => {
     if (wish.kind === 'list') return list(wish);
+    if (wish.kind === 'previewStart') {
+      const read = await settle(actions.previewStart(wish.policy));
+      return change(withPreview(state, wish.policy, read));
+    }
     try {
       const done = await fulfilWish(wish, actions);
       change({ ...state, message: undefined, ...done });
@@ -166,7 +175,7 @@ function doneNow(what: string): Pick<ScreenState, 'done'> {
 }
 
 async function fulfilWish(
-  wish: Exclude<Wish, { kind: 'list' }>,
+  wish: Exclude<Wish, { kind: 'list' | 'previewStart' }>,
   actions: ScreenActions,
 ): Promise<Partial<ScreenState>> {
   switch (wish.kind) {
@@ -181,6 +190,9 @@ async function fulfilWish(
     case 'release':
       await actions.release(wish);
       return doneNow(`release ${wish.released.subjects.join(', ')}`);
+    case 'start':
+      await actions.start(wish);
+      return doneNow(`start ${wish.policy}`);
     case 'quit':
       interrupt();
       return {};

@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import { askHold, askRelease, askVerb } from './ask-question.ts';
+import { askHold, askRelease, askStart, askVerb } from './ask-question.ts';
 import {
   isAsking,
   type Key,
@@ -11,7 +11,8 @@ import {
 } from './screen-state.ts';
 
 type Typing = NonNullable<ScreenState['typing']>;
-type Question = Exclude<Typing, { readonly what: 'search' }>;
+type Question = Exclude<Typing, { readonly what: 'search' | 'start' }>;
+type StartQuestion = Extract<Typing, { readonly what: 'start' }>;
 
 /**
  * Applies the keys of one write. A question that one of them opens is not answered by another one, because nobody has read
@@ -123,6 +124,8 @@ function command(state: ScreenState, text: string): Pressed {
       return askHold(state, status);
     case 'l':
       return askRelease(state, status);
+    case 's':
+      return askStart(state);
     case '?':
       if (state.story?.lines === keyLines) return { state: { ...state, story: undefined } };
       return { state: { ...state, story: { lines: keyLines, from: 0 }, message: undefined } };
@@ -140,6 +143,7 @@ const keyLines = [
   'a, r             approve what waits, or resume: shows what that does, and asks first',
   'h                hold the collectors that explain the failures: shows what that does, and asks first',
   'l                release the held build or the held strata: shows what that does, and asks first',
+  's                start a policy that waits for it: shows the plan, and asks first',
   '?                these keys, and back',
   'q, Ctrl-C        quit',
 ];
@@ -148,6 +152,8 @@ const keyLines = [
 const typedMax = 500;
 
 function typeKey(state: ScreenState, typing: Typing, key: Key): Pressed {
+  // The plan has not been shown yet.
+  if (typing.what === 'start' && typing.preview === undefined && key.kind !== 'back') return { state };
   switch (key.kind) {
     case 'text':
       return typed(state, typing, `${typing.text}${key.text}`.slice(0, typedMax));
@@ -158,6 +164,7 @@ function typeKey(state: ScreenState, typing: Typing, key: Key): Pressed {
         ? search({ ...state, typing: undefined }, typing.before)
         : { state: { ...state, typing: undefined } };
     case 'enter': {
+      if (typing.what === 'start') return start(state, typing);
       const done = { ...state, typing: undefined, cursor: 0 };
       if (typing.what === 'search') return search(done, typing.text);
       const reason = reasonIn(typing.text);
@@ -166,6 +173,16 @@ function typeKey(state: ScreenState, typing: Typing, key: Key): Pressed {
     default:
       return { state };
   }
+}
+
+/** Its question opens when the plan is read, perhaps right before enter. So it wants more than enter. */
+function start(state: ScreenState, { text, policy, preview }: StartQuestion): Pressed {
+  if (preview === undefined || text.trim() === '') return { state };
+  const { planHash } = preview;
+  return {
+    state: { ...state, typing: undefined },
+    wish: { kind: 'start', policy, planHash, reason: reasonIn(text) },
+  };
 }
 
 function wishOf(typing: Question, reason: string): Wish {

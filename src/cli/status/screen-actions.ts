@@ -40,12 +40,20 @@ export function askDaemon(target: DaemonTarget): ScreenActions {
         for (const subject of released.subjects)
           await client.release({ subject, by: operatorName(), reason });
       }),
+    previewStart: (policy) => withDaemon(target, (client) => client.previewStart(policy)),
+    start: ({ policy, planHash, reason }) =>
+      withDaemon(target, async (client) => {
+        await client.startPolicy({ policy, planHash, by: operatorName(), reason });
+      }),
   };
 }
 
 /** The same calls to the daemon in this process. */
 export function askOperations(
-  operations: Pick<Operations, 'searchUpgrades' | 'readEvents' | 'explain' | 'apply' | 'hold' | 'release'>,
+  operations: Pick<
+    Operations,
+    'searchUpgrades' | 'readEvents' | 'explain' | 'apply' | 'hold' | 'release' | 'previewStart' | 'start'
+  >,
 ): ScreenActions {
   return {
     list: async ({ status, words }) => {
@@ -70,6 +78,15 @@ export function askOperations(
     release: async ({ released, reason }) => {
       for (const subject of released.subjects)
         throwRefused(await operations.release({ subject, by: operatorName(), reason }));
+    },
+    previewStart: async (policy) => {
+      const result = await operations.previewStart(policy);
+      if (result.kind !== 'planned') throw new Error(result.reason);
+      return result.preview;
+    },
+    start: async ({ policy, planHash, reason }) => {
+      const result = await operations.start({ policy, planHash, by: operatorName(), reason });
+      if (result.kind !== 'started') throw new Error(result.reason);
     },
   };
 }

@@ -9,6 +9,7 @@ import type { Released } from '../rollouts/due-steps.ts';
 import { fitLines, fitTexts } from '../rollouts/fit-lines.ts';
 import { needLines, renderOverview } from '../rollouts/render-overview.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
+import { startLines } from '../rollouts/start-command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { fitEvents, type ScreenSize } from './fit-events.ts';
 import { footLines, footRowsMin } from './foot-lines.ts';
@@ -72,6 +73,8 @@ const bodyLines: Draw = (state, now, { columns, rows }, { paint }) => {
     return fitTexts([...groupHoldTexts, question], columns);
   }
   if (typing?.what === 'release') return releaseLines(typing.released, state, columns);
+  if (typing?.what === 'start')
+    return typing.preview === undefined ? ['reading the fleet …'] : startLines(typing.preview, now, columns);
   if (story !== undefined) return storyLines(story, { columns, rows });
   const status = openOne(state);
   if (status !== undefined) return openLines(state, status, now, { columns, rows }, { paint });

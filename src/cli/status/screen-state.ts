@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { StartPreview } from '../../contract/admin/policies.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { CollectorPage } from '../../contract/admin/rollouts.ts';
@@ -46,6 +47,13 @@ export interface ScreenState {
       }
     /** The release of what was shown to be held; the text is its reason. */
     | { readonly what: 'release'; readonly text: string; readonly released: Released }
+    /** The start of a policy with the plan that is shown; the text is consent or its reason. `preview`: undefined until it is read. */
+    | {
+        readonly what: 'start';
+        readonly text: string;
+        readonly policy: string;
+        readonly preview: StartPreview | undefined;
+      }
     | undefined;
   /** The result of the last key, where nothing was done. */
   readonly message: string | undefined;
@@ -69,7 +77,14 @@ export type Wish =
       readonly reason: string;
     }
   | { readonly kind: 'hold'; readonly group: string; readonly reason: string }
-  | { readonly kind: 'release'; readonly released: Released; readonly reason: string };
+  | { readonly kind: 'release'; readonly released: Released; readonly reason: string }
+  | { readonly kind: 'previewStart'; readonly policy: string }
+  | {
+      readonly kind: 'start';
+      readonly policy: string;
+      readonly planHash: string;
+      readonly reason: string;
+    };
 
 export interface Pressed {
   readonly state: ScreenState;
@@ -103,6 +118,14 @@ export function openOne({ rows, openId }: Pick<ScreenState, 'rows' | 'openId'>):
 /** The rollout of the policy at the cursor, in the list of policies. */
 export function rolloutAtCursor(state: ScreenState): RolloutStatus | undefined {
   return openOne(state) === undefined ? state.rows[state.cursor]?.status : undefined;
+}
+
+/** The policy that keys act on: that of the open rollout, else the one at the cursor. */
+export function chosenRow(state: ScreenState): PolicyRow | undefined {
+  const open = openOne(state);
+  return open === undefined
+    ? state.rows[state.cursor]
+    : state.rows.find(({ status }) => status?.id === open.id);
 }
 
 /** Whether a question is open. It is read in full before enter answers it. */

@@ -354,7 +354,7 @@ describe('a command that reads', () => {
     ['list', /^production-20260302-1 {2}→ .* RUNNING .*\n$/, { rollouts: [{ id: running }], next: null }],
     [
       'upgrades --state failed --cause disk',
-      /^web-7 +7 {2}canary {2}failed .* disk full\n$/,
+      /^collector +id .* reason\nweb-7 +7 +canary +failed .* disk full\n$/,
       { collectors: [{}] },
     ],
     ['upgrades --match nobody', /^no collector matches\n$/, { collectors: [] }],

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { aRolloutEvent, aRolloutStatus, makeFakeOperations } from '../../../support/fake-operations.ts';
 import { startUpwave } from '../../../support/night/upwave-process.ts';
+import { startPreview } from '../../../support/page/serve-page.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 import { until } from '../../../support/until.ts';
 import { anEndedOne } from '../../../support/upgrade-cases.ts';
@@ -65,6 +66,31 @@ describe.skipIf(!hasTerminal)('the live screen at a terminal (skipped where scri
     ]);
     screen.type('q');
     expect((await screen.ended).code).toBe(3);
+  });
+
+  it('starts a policy that waits for it, with the plan that it has shown', async () => {
+    const agreed = { kind: 'agreed', others: 0 } as const;
+    const scan = { lastScan: null, lastGoodAt: null, nextScanAt: null, config: agreed };
+    const needs = { kind: 'start', reason: 'Redis lost its data' } as const;
+    const operations = makeFakeOperations({
+      rollouts: [aRolloutStatus({ state: 'succeeded', endedAt: 1 })],
+      policies: { policies: [{ policy: 'production', ...scan, needs }], orphans: [] },
+      preview: { kind: 'planned', preview: startPreview },
+    });
+    const api = await startFakeAdminApi(operations);
+    onTestFinished(api.close);
+    const args = ['status', '--watch', '--url', api.url];
+    const screen = startUpwave({ args, env: { TERM: 'xterm' }, atTerminal: { columns: 120, rows: 40 } });
+    onTestFinished(() => screen.kill('SIGKILL'));
+    const shows = (words: string) => until(words, () => screen.out().includes(words));
+    await shows('s start');
+    screen.type('s');
+    await shows('Start these 12 upgrades?');
+    screen.type('y\r');
+    await shows('done: start production');
+    expect(operations.starts).toMatchObject([{ policy: 'production', planHash: '7f3a' }]);
+    screen.type('q');
+    await screen.ended;
   });
 
   it('ends when it is left while a list is on its way', async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { PolicyRow } from '../../../../src/cli/rollouts/render-overview.ts';
+import { withPreview } from '../../../../src/cli/status/ask-question.ts';
 import { pressKey, pressKeys } from '../../../../src/cli/status/press-key.ts';
 import { splitText } from '../../../../src/cli/status/read-keys.ts';
 import { screenLines } from '../../../../src/cli/status/screen-lines.ts';
@@ -218,7 +220,7 @@ describe('the live screen', () => {
   };
   const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it failed', at: startedAt };
   const heldForBuild = { state: 'held', hold: 17, verbs: ['abort', 'rollback'], buildHold } as const;
-  const shownOf = (...rows: ReadonlyArray<ReturnType<typeof row>>) =>
+  const shownOf = (...rows: readonly PolicyRow[]) =>
     withReading(emptyScreen, { rows, notes: [], seenAt: startedAt });
 
   it('releases the held build that the advice names first, and shows first what that does', () => {
@@ -660,6 +662,55 @@ describe('the live screen', () => {
     const lines = linesIn(both, 120, 50);
     expect(lines.filter((line) => line.trim() === 'do upwave start web')).toHaveLength(1);
     expect(lines[0]).toMatch(/do upwave start web$/);
+  });
+
+  describe('for a policy that waits for a start', () => {
+    const needs = { kind: 'start', reason: 'Redis lost its data, and web-1 was paused' } as const;
+    const waiting = shownOf(
+      { ...row('web', { state: 'succeeded', endedAt: startedAt }), needs },
+      row('edge'),
+    );
+    const preview = {
+      ...{ policy: 'web', planHash: '7f3a', targetBuild: '19.455-2', planned: 12, concurrency: 50 },
+      waves: [{ name: 'rest', size: 12, soakMs: 0 }],
+      estimate: { durationMs: 7_980_000, plusMinusMs: 1_800_000, requests: 1_200 },
+      ...{ leftOut: [], earlier: null, failedBefore: 0, expectedFailures: null, approval: false },
+      window: { isOpen: true, until: null, reason: '' },
+    };
+    const asked = press(waiting, { type: 's' });
+    const shown = withPreview(asked.state, 'web', { value: preview });
+
+    it('names the key, reads the plan, and starts what it has shown with a y or a reason', () => {
+      expect(linesIn(waiting, 80, 24).at(-1)).toContain('s start');
+      expect(asked.wishes).toEqual([{ kind: 'previewStart', policy: 'web' }]);
+      expect(linesIn(asked.state, 80, 24)[0]).toBe('reading the fleet …');
+      const lines = linesIn(shown, 80, 24);
+      expect(wordsOf(lines)).toMatch(
+        /^web: plan 7f3a: 12 collectors to 19\.455-2 .* Start these 12 upgrades\? /,
+      );
+      expect(lines.at(-1)).toMatch(/^start web, y or a reason: .*enter confirms, esc cancels$/);
+      const start = { kind: 'start', policy: 'web', planHash: '7f3a' } as const;
+      expect(press(shown, { type: 'y' }, 'enter').wishes).toEqual([{ ...start, reason: '' }]);
+      const begun = press(shown, { type: 'disk is back' }, 'enter');
+      expect(begun.wishes).toEqual([{ ...start, reason: 'disk is back' }]);
+      expect(begun.state.typing).toBeUndefined();
+    });
+
+    it('starts nothing before the plan is shown, by enter without a word, or after escape', () => {
+      const early = press(asked.state, { type: 'y' }, 'enter');
+      expect([early.wishes, withPreview(early.state, 'web', { value: preview })]).toEqual([[], shown]);
+      expect(press(shown, 'enter')).toMatchObject({ wishes: [], state: { typing: { what: 'start' } } });
+      const left = press(asked.state, 'back').state;
+      expect(withPreview(left, 'web', { value: preview })).toBe(left);
+    });
+
+    it('shows why there is no plan, and asks nothing of a policy that does not wait', () => {
+      const refused = withPreview(asked.state, 'web', { message: 'no build is available' });
+      expect(linesIn(refused, 80, 24).at(-2)).toBe('no build is available');
+      expect(refused.typing).toBeUndefined();
+      const edge = press(waiting, 'down', { type: 's' });
+      expect(edge).toMatchObject({ wishes: [], state: { message: 'edge does not wait for a start' } });
+    });
   });
 
   it('splits no screen of one policy, and shows a policy without a rollout', () => {
