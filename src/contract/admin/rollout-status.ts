@@ -131,6 +131,9 @@ const EtaFigures = {
   plusMinusMs: z
     .number()
     .describe('Half the width of the expected range, without the time in which windows are closed.'),
+  overdue: Count.exactOptional().describe(
+    'Running upgrades that have taken longer than all known ones. The range reaches to their deadline and what may follow it. Absent: none.',
+  ),
   requests: Count,
 };
 const Eta = z

@@ -25,14 +25,16 @@ export async function loadCauses(
   // While nothing has failed or is retried, few of those in flight can have failed before.
   const hasFailures = countOfGroup(view, 'failed') + countOfGroup(view, 'retrying') > 0;
   const hasDeferred = countOfGroup(view, 'deferred') > 0;
+  // Few running upgrades decide when the rollout ends, by how long they have run.
+  const isEndNear = running > 0 && running <= limit;
   const dueMax = hasDeferred ? Math.min(dueReadMax, limit + running) : limit;
   const [failed, retrying, due, withdrawn] = await Promise.all([
     read('failed', () => store.listMissed(id, { kind: 'failed', limit })),
     read('retrying', () => store.listMissed(id, { kind: 'retrying', limit })),
-    hasFailures || hasDeferred ? store.listDue(id, dueMax) : [],
+    hasFailures || hasDeferred || isEndNear ? store.listDue(id, dueMax) : [],
     read('withdrawn', () => store.listMissed(id, { kind: 'withdrawn', limit })),
   ]);
   const deferred = due.filter(({ progress: { state } }) => state === 'deferred').slice(0, limit);
-  const inFlight = hasFailures ? due.filter(({ progress: { state } }) => isRunning(state)) : [];
+  const inFlight = hasFailures || isEndNear ? due.filter(({ progress: { state } }) => isRunning(state)) : [];
   return { failed, retrying, deferred, withdrawn, inFlight };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/time.ts';
 import { countUpgradesIn } from '../../rollout/decision/assess.ts';
-import { isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { isFailed, isRunning, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { reportDocument } from '../../rollout/report/report-document.ts';
 import { makeReportTally } from '../../rollout/report/report-figures.ts';
 import { type ReportFormat, writeReport } from '../../rollout/report/write-report.ts';
@@ -43,6 +43,7 @@ export async function writeReports<Format extends ReportFormat>(
   if (view === undefined) return undefined;
   const tally = makeReportTally();
   const groups: Record<CauseGroupName, Upgrade[]> = { failed: [], retrying: [], deferred: [], withdrawn: [] };
+  const inFlight: Upgrade[] = [];
   const planned = countUpgradesIn(view, () => true);
   for (let offset = 0; offset < planned; offset += recordsPerRead) {
     for (const upgrade of await store.listUpgrades(rolloutId, { offset, limit: recordsPerRead })) {
@@ -50,6 +51,7 @@ export async function writeReports<Format extends ReportFormat>(
       const { state } = upgrade.progress;
       const group = isFailed(state) ? groups.failed : state in groups ? groups[state as CauseGroupName] : [];
       if (group.length < upgradesPerGroup) group.push(upgrade);
+      if (isRunning(state)) inFlight.push(upgrade);
     }
   }
   const newestFirst = await store.readEvents(rolloutId, { limit: eventsReadMax });
@@ -59,7 +61,7 @@ export async function writeReports<Format extends ReportFormat>(
     await withShownAttribute(parts, view, groups),
     now,
     await readApiBudgetStatus(),
-    groups,
+    { ...groups, inFlight },
   );
   const figures = tally.figures();
   const report = reportDocument({

@@ -1,4 +1,4 @@
-import { showCount } from '../../base/singular-or-plural.ts';
+import { showCount, singularOrPlural } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
 import type { EtaUnknownReason } from '../../base/vocabulary.ts';
@@ -92,6 +92,12 @@ function shortText(eta: Eta, now: EpochMs, showAt: ShowAt): string {
   }
 }
 
-function figureText({ plusMinusMs, requests }: Extract<Eta, { readonly requests: number }>): string {
-  return `(±${formatDuration(plusMinusMs)}), ${counted(requests, 'request')}`;
+function figureText({
+  plusMinusMs,
+  requests,
+  overdue = 0,
+}: Extract<Eta, { readonly requests: number }>): string {
+  const takes = singularOrPlural(overdue, 'takes', 'take');
+  const why = overdue === 0 ? '' : `, because ${counted(overdue, 'upgrade')} ${takes} longer than all before`;
+  return `(±${formatDuration(plusMinusMs)}${why}), ${counted(requests, 'request')}`;
 }

@@ -12,8 +12,8 @@ export function durationBucketOf(durationMs: DurationMs): number {
 }
 
 /**
- * Mean and percentile of durations, from the counts of the buckets. The percentile is the upper edge of its bucket, so it
- * is never too low: an upgrade must not start because its duration is underestimated (P7).
+ * Mean, percentile, maximum and spread of durations, from the counts of the buckets. The percentile is the upper edge of its bucket,
+ * so it is never too low: an upgrade must not start because its duration is underestimated (P7).
  * @returns undefined if nothing was counted
  */
 export function summarizeDurations(counts: ReadonlyMap<number, number>): DurationSummary | undefined {
@@ -21,12 +21,19 @@ export function summarizeDurations(counts: ReadonlyMap<number, number>): Duratio
   const count = sumOf(buckets, ([, amount]) => amount);
   const octaves = sumOf(buckets, ([bucket, amount]) => amount * (bucket + 0.5)) / bucketsPerOctave;
   const rank = Math.ceil(share * count);
+  const squares = sumOf(buckets, ([bucket, amount]) => amount * ((bucket + 0.5) / bucketsPerOctave) ** 2);
+  const sigma = Math.LN2 * Math.sqrt(Math.max(0, squares / count - (octaves / count) ** 2));
+  const medianMs = Math.round(2 ** (octaves / count));
+  const longestMs = upperEdgeOf(buckets.at(-1)?.[0] ?? 0);
   let passed = 0;
   for (const [bucket, amount] of buckets) {
     passed += amount;
     if (passed < rank) continue;
-    const p95Ms = Math.ceil(2 ** ((bucket + 1) / bucketsPerOctave));
-    return { count, medianMs: Math.round(2 ** (octaves / count)), p95Ms };
+    return { count, medianMs, p95Ms: upperEdgeOf(bucket), longestMs, sigma };
   }
   return undefined;
+}
+
+function upperEdgeOf(bucket: number): DurationMs {
+  return Math.ceil(2 ** ((bucket + 1) / bucketsPerOctave));
 }

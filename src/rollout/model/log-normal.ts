@@ -36,10 +36,19 @@ export function medianOf({ meanMs, sigma }: DurationSpread): DurationMs {
   return meanMs / Math.exp(sigma ** 2 / 2);
 }
 
+/** The 95th percentile. */
+export function p95Of(spread: DurationSpread): DurationMs {
+  return medianOf(spread) * Math.exp(z95 * spread.sigma);
+}
+
 /** The expected duration of the slowest of n upgrades: `√(ln n)` and a tenth is close to the normal maximum of n. */
 export function slowestOf({ meanMs, sigma }: DurationSpread, count: number): DurationMs {
-  const deviations = 1.1 * Math.sqrt(Math.log(Math.max(1, count)));
-  return meanMs * Math.max(1, Math.exp(sigma * deviations - sigma ** 2 / 2));
+  return meanMs * Math.max(1, Math.exp(sigma * deviationsOfLast(count) - sigma ** 2 / 2));
+}
+
+/** How far the slowest of n upgrades is from the median, in standard deviations. */
+export function deviationsOfLast(count: number): number {
+  return 1.1 * Math.sqrt(Math.log(Math.max(1, count)));
 }
 
 /**
@@ -48,4 +57,13 @@ export function slowestOf({ meanMs, sigma }: DurationSpread, count: number): Dur
  */
 export function normalHazard(z: number): number {
   return (1.5976 + 0.2117 * z ** 2) / (1 + Math.exp(-1.5976 * z - 0.070566 * z ** 3));
+}
+
+/** The probability that a standard normal variable is above `z` (Abramowitz and Stegun 26.2.17, within 1e-7). */
+export function normalAbove(z: number): number {
+  if (z < 0) return 1 - normalAbove(-z);
+  const t = 1 / (1 + 0.2316419 * z);
+  const series =
+    t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
+  return (series * Math.exp((-z * z) / 2)) / Math.sqrt(2 * Math.PI);
 }

@@ -12,7 +12,7 @@ import type { LeftOutCount } from './left-out.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy, WaveRule } from './policy.ts';
 import type { RolloutReason } from './rollout-reason.ts';
-import type { UpgradeIn, UpgradeState } from './upgrade.ts';
+import type { Upgrade, UpgradeIn, UpgradeState } from './upgrade.ts';
 import type { StratumReason } from './upgrade-reason.ts';
 
 export { type RolloutState, rolloutStates, type WaveState, waveStates };
@@ -263,6 +263,9 @@ export interface DurationSummary {
   /** The geometric mean, which is the median of log-normal durations. */
   readonly medianMs: DurationMs;
   readonly p95Ms: DurationMs;
+  readonly longestMs?: DurationMs;
+  /** Standard deviation of the logarithm. */
+  readonly sigma?: number;
 }
 
 /** The input of `decide`: a summary and never all records, because its cost must not grow with the fleet. */
@@ -292,6 +295,8 @@ export interface RolloutView {
   readonly learned: { readonly count: number; readonly meanMs: number };
   /** The learned durations of each stratum; absent without any. */
   readonly durations: ReadonlyMap<number, DurationSummary>;
+  /** Running upgrades, read for a status while they are few; absent: not read. */
+  readonly inFlight?: readonly Upgrade[];
   /** Set while the target build is held, over all policies. */
   readonly buildHold: BuildHold | null;
   /** Groups that were held while its plan was made, which it does not hold yet; absent: none. */
@@ -312,6 +317,7 @@ export interface RolloutView {
 export type StoredView = Omit<
   RolloutView,
   | 'buildHold'
+  | 'inFlight'
   | 'missedGroups'
   | 'rollback'
   | 'account'

@@ -53,7 +53,7 @@ export function estimateRollback(
   });
   const given = {
     ...{ now, requestsPerSecond },
-    ...{ fleetSize: view.rollout.plan.fleetSize, learned: learnedOf(view) },
+    ...{ fleetSize: view.rollout.plan.fleetSize, learned: learnedOf(view, now) },
   };
   const durationOf = (of: Policy): WorkEstimate => {
     const { endsAt, plusMinusMs, requests } = estimateWaves(of, waves, given);

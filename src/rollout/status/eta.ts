@@ -8,11 +8,12 @@ import { type AssessedView, type AssessedWave, countUpgradesIn, hasBegun } from 
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { deferredUntil, lastDeferredUntil } from '../decision/wave-blockers.ts';
 import { isForeign } from '../model/account.ts';
+import type { DurationSpread } from '../model/log-normal.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { isEnd, isRunning, isUnderWay } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
-import { type Estimate, estimateRemainder, limitsOfWaves, type WaveRemainder } from './estimate.ts';
-import { learnedOf } from './learned-durations.ts';
+import { type Estimate, estimateRemainder, limitsOfWaves, spreadOf, type WaveRemainder } from './estimate.ts';
+import { inFlightOf, learnedOf } from './learned-durations.ts';
 
 /** The only place that computes the ETA; null for a rollout that has ended. */
 export function etaOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta | null {
@@ -73,9 +74,10 @@ function estimatorOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus) {
   const startNeedsMs = startNeedsMsOf(view);
   const { fleetSize } = rollout.plan;
   const requestsPerSecond = api.requestsPerSecondNow;
-  const given = { requestsPerSecond, fleetSize, learned: learnedOf(view), startNeedsMs };
+  const learned = learnedOf(view, now);
+  const given = { requestsPerSecond, fleetSize, learned, startNeedsMs };
   return {
-    ...{ from, policy, startNeedsMs, remainders: remaindersOf(view, from) },
+    ...{ from, policy, startNeedsMs, remainders: remaindersOf(view, from, spreadOf(policy, learned)) },
     estimate: (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
       estimateRemainder(of, policy, { ...given, from: begin }),
   };
@@ -92,25 +94,28 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
     const { wave, isDue } = approval;
     const approvalAt = isDue ? from : estimate(remainders.slice(0, wave), from).endsAt;
     if (approvalAt === null) return noRoom;
-    const { endsAt, plusMinusMs, requests } = estimate(remainders.slice(wave), approvalAt);
+    const { endsAt, ...figures } = estimate(remainders.slice(wave), approvalAt);
     if (endsAt === null) return noRoom;
     return {
       kind: 'afterApproval',
       approvalAt: isDue ? null : approvalAt,
       durationMs: endsAt - approvalAt,
-      plusMinusMs,
-      requests,
+      ...figuresOf(figures),
     };
   }
   // A wave without evidence is held once its deferred collectors are given up.
   const isOver = rollout.waves.every(({ state }) => state === 'passed');
   if (!isOver && waitsForOf(view, now)?.kind === 'collectors') return unknown('collectors');
   if (isDeferredAlone(view)) return atTheLatest(view, estimate(remainders, from).endsAt);
-  const { endsAt, plusMinusMs, requests } = estimate(remainders, from);
+  const { endsAt, ...figures } = estimate(remainders, from);
   if (endsAt === null) return noRoom;
   const until = lastDeferredUntil(view);
   if (until !== null && until > endsAt) return { kind: 'atTheLatest', at: until, othersAt: endsAt };
-  return { kind: 'at', at: endsAt, plusMinusMs, requests };
+  return { kind: 'at', at: endsAt, ...figuresOf(figures) };
+}
+
+function figuresOf({ plusMinusMs, requests, overdue }: Omit<Estimate, 'endsAt'>) {
+  return { plusMinusMs, requests, ...(overdue > 0 && { overdue }) };
 }
 
 /** How long a window has to be open for a start in any stratum that waits. The slowest of them ends last. */
@@ -141,7 +146,7 @@ function nextApprovalOf({ rollout }: AssessedView) {
   return wave < 0 ? undefined : { wave, isDue: rollout.waves[wave]?.state === 'awaitingApproval' };
 }
 
-function remaindersOf(view: AssessedView, from: EpochMs): readonly WaveRemainder[] {
+function remaindersOf(view: AssessedView, from: EpochMs, spread: DurationSpread): readonly WaveRemainder[] {
   const { policy, rollback } = view.rollout;
   const limits = rollback.anyTime
     ? []
@@ -160,7 +165,9 @@ function remaindersOf(view: AssessedView, from: EpochMs): readonly WaveRemainder
     const waitMs = isRetrying && view.nextRetryAt !== null ? Math.max(0, view.nextRetryAt - from) : undefined;
     const soakMs = remainingSoakMs(each, from);
     const retry = waitMs === undefined ? {} : { retryWaitMs: waitMs };
-    return { upgrades, mayStart, chain: Math.ceil(wave.chain * share), soakMs, ...retry, ...limits[index] };
+    const running = inFlightOf(view, { wave: index, from, spread });
+    const chain = Math.ceil(wave.chain * share);
+    return { upgrades, mayStart, chain, soakMs, running, ...retry, ...limits[index] };
   });
 }
 

@@ -3,7 +3,13 @@ import type { EpochMs } from '../../base/time.ts';
 import type { ApiBudgetStatus, RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { DriftStatus, GateStatus, StrataStatus, WaveStatus } from '../../contract/admin/status-parts.ts';
 import { calendarOf } from '../calendar/calendar.ts';
-import { type AssessedView, type AssessedWave, assess, emptyCounts } from '../decision/assess.ts';
+import {
+  type AssessedView,
+  type AssessedWave,
+  assess,
+  countUpgradesIn,
+  emptyCounts,
+} from '../decision/assess.ts';
 import { assessGate } from '../decision/assess-gate.ts';
 import { decideAssessed } from '../decision/decide.ts';
 import { reasonNow } from '../decision/reason-now.ts';
@@ -18,11 +24,11 @@ import { stratumWhyNowText } from '../messages/stratum-reasons.ts';
 import type { GateAnswers } from '../model/gate-answers.ts';
 import type { GateRule } from '../model/policy.ts';
 import type { RolloutPlan, RolloutView } from '../model/rollout.ts';
-import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+import { isRunning, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import { coverage } from '../planning/coverage.ts';
 import { expectFailures } from '../planning/expected-failures.ts';
 import type { BuildTrials } from '../planning/stratum-risk.ts';
-import { type CauseUpgrades, groupCauses } from './causes.ts';
+import { type CauseUpgrades, causesReadMax, groupCauses } from './causes.ts';
 import { etaOf, expectedWavesOf, waitsForOf } from './eta.ts';
 import { headlineOf } from './headline.ts';
 import { legalVerbs } from './legal-verbs.ts';
@@ -40,7 +46,7 @@ export function describeRollout(
   upgrades: CauseUpgrades = {},
   history: readonly BuildTrials[] = [],
 ): RolloutStatus {
-  const view = assess(rolloutView);
+  const view = assess(withInFlight(rolloutView, upgrades));
   const { rollout } = view;
   const { id, kind, state, startedBy, createdAt, endedAt, plan, hold, rollback } = rollout;
   const { waves: covered, total, uncovered } = coverage(view.groups);
@@ -92,6 +98,12 @@ export function describeRollout(
     blockers: decideAssessed(view, now).blockers.map(showBlocker),
   };
   return { ...status, verbs: legalVerbs(view, status, now) };
+}
+
+/** Adds the running upgrades where all were read. Of many, only those that are due first are read. */
+function withInFlight(view: RolloutView, { inFlight }: CauseUpgrades): RolloutView {
+  const areAllRead = countUpgradesIn(view, isRunning) <= causesReadMax;
+  return inFlight === undefined || !areAllRead ? view : { ...view, inFlight };
 }
 
 /** @param of by wave: the number of strata with members, and when it is expected */

@@ -14,11 +14,16 @@ describe('learned durations', () => {
       count: 20,
       medianMs: 1_176,
       p95Ms: 1_024,
+      longestMs: 92_682,
+      sigma: expect.closeTo(0.98, 2),
     });
     expect(summarizeDurations(countOf([...Array<number>(18).fill(1_000), 90_000, 90_000]))?.p95Ms).toBe(
       92_682,
     );
-    expect(summarizeDurations(countOf([0]))).toEqual({ count: 1, medianMs: 1, p95Ms: 2 });
+    expect(summarizeDurations(countOf([0]))).toEqual({
+      ...{ count: 1, medianMs: 1, p95Ms: 2 },
+      ...{ longestMs: 2, sigma: 0 },
+    });
   });
 
   it('are never shorter than the true percentile, and at most a fifth longer', () => {

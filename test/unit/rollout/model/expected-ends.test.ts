@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { durationBucketOf, summarizeDurations } from '../../../../src/rollout/model/duration-buckets.ts';
-import { expectEnds } from '../../../../src/rollout/model/expected-ends.ts';
+import { expectEnds, fitDurations } from '../../../../src/rollout/model/expected-ends.ts';
+import { medianOf, usualSpread } from '../../../../src/rollout/model/log-normal.ts';
 import type { DurationSummary } from '../../../../src/rollout/model/rollout.ts';
 
 const minutes = 60_000;
@@ -30,6 +31,32 @@ function begun(agoMs: number, tookMs: readonly number[], stratum = 0) {
 }
 
 const oneRunning = (ageMs: number, stratum = 0) => ({ running: [{ stratum, ageMs }] });
+
+describe('the most likely durations', () => {
+  const fitted = (agoMs: number, tookMs: readonly number[]) => {
+    const { running, durations } = begun(agoMs, tookMs);
+    return fitDurations(
+      [...durations.values()],
+      running.map(({ ageMs }) => ageMs),
+    );
+  };
+
+  it('are unknown until an upgrade has ended', () => {
+    expect(fitDurations([], [minutes])).toBeUndefined();
+  });
+
+  it.each([1 / 2, 1, 2])(
+    'are those of all upgrades, although only those of %s medians have ended',
+    (share) => {
+      const all = spreadAround(4 * minutes);
+      const [early, late] = [fitted(share * 4 * minutes, all), fitted(Number.POSITIVE_INFINITY, all)];
+      expect(medianOf(early ?? usualSpread(1)) / minutes).toBeGreaterThan(3);
+      expect(medianOf(early ?? usualSpread(1)) / minutes).toBeLessThan(5.5);
+      expect((early?.sigma ?? 0) / (late?.sigma ?? 1)).toBeGreaterThan(0.6);
+      expect((early?.sigma ?? 9) / (late?.sigma ?? 1)).toBeLessThan(1.4);
+    },
+  );
+});
 
 describe('the expected duration of upgrades', () => {
   it('is that of the policy, until an upgrade has ended', () => {

@@ -138,6 +138,26 @@ describe('the estimate of a rollout', () => {
     expect(many(3) - many(1)).toBe(6 * minute);
   });
 
+  it('has a wider range where durations vary or are little known, by what the last ones and their sum vary', () => {
+    const share = (upgrades: number, count: number, p95Ms: number) => {
+      const of = { learned: { count, meanMs: 4 * minute, p95Ms } };
+      return estimate([remainder({ upgrades })], of).plusMinusMs / lasts([remainder({ upgrades })], of);
+    };
+    expect(share(10, 500, 5 * minute)).toBeLessThan(0.3);
+    expect(share(10, 500, 12 * minute)).toBeGreaterThan(0.4);
+    expect(share(200, 500, 12 * minute)).toBeLessThan(0.3);
+    expect(share(200, 6, 12 * minute)).toBeGreaterThan(0.5);
+  });
+
+  it('ends sooner where slots start at different instants than where slow upgrades start together', () => {
+    const of = {
+      policy: { concurrency: 100 },
+      learned: { count: 500, meanMs: 7 * minute, p95Ms: 20 * minute },
+    };
+    const lastMs = (upgrades: number) => lasts([remainder({ upgrades })], of) - (upgrades / 100) * 7 * minute;
+    expect(lastMs(1_000)).toBeLessThan(lastMs(100) - 2 * minute);
+  });
+
   it('is uncertain by a quarter of the work, and not by the soaks', () => {
     expect(estimate([remainder()]).plusMinusMs).toBe(10 * minute);
     expect(estimate([remainder({ soakMs: 600 * minute })]).plusMinusMs).toBe(10 * minute);

@@ -5,9 +5,16 @@ import type { ApiBudgetStatus, Eta, Outage } from '../../../../src/contract/admi
 import { assess } from '../../../../src/rollout/decision/assess.ts';
 import { endOnlyText, etaText, shortEtaText } from '../../../../src/rollout/messages/eta-texts.ts';
 import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
+import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { etaOf, expectedWavesOf } from '../../../../src/rollout/status/eta.ts';
-import { anApiBudgetStatus, anOutage, aPolicy, startedAt } from '../../../support/builders.ts';
-import { aDeferredOne } from '../../../support/upgrade-cases.ts';
+import {
+  anApiBudgetStatus,
+  anOutage,
+  anUpgradingOne,
+  aPolicy,
+  startedAt,
+} from '../../../support/builders.ts';
+import { aDeferredOne, aVerifyingOne } from '../../../support/upgrade-cases.ts';
 import {
   aHeldStratum,
   aViewOf,
@@ -140,6 +147,87 @@ describe('when a rollout ends (P16)', () => {
     expect(ofSlow).toBeGreaterThan(ofAny + 3 * minute);
   });
 
+  describe('while the last upgrades run', () => {
+    const learned = { count: 40, meanMs: 6.5 * minute };
+    const wide = { count: 40, medianMs: 5 * minute, p95Ms: 16 * minute, longestMs: 20 * minute };
+    const narrow = { count: 40, medianMs: 5 * minute, p95Ms: 6 * minute, longestMs: 6 * minute };
+    const { deadlineMs, verifyWithinMs } = aPolicy().upgrade;
+    const once = { ...aPolicy().retry, maxAttempts: 1 };
+    const one = (ageMs: number, collectorId = 1) => {
+      const startedAt = now - ageMs;
+      return anUpgradingOne({ startedAt, deadlineAt: startedAt + deadlineMs }, { collectorId });
+    };
+    const running = (inFlight: readonly Upgrade[], { pending = 0, durations = wide, retry = once } = {}) => {
+      const counts = { succeeded: 40, pending, upgrading: inFlight.length };
+      const waves = [{ counts }];
+      const policy = { retry };
+      const known = { durations: new Map([[0, durations]]), slotsTaken: inFlight.length, inFlight };
+      const found = eta(aViewOf({ waves, policy, learned, ...known }));
+      if (found?.kind !== 'at') throw new Error(`not at an instant: ${JSON.stringify(found)}`);
+      const { at: endsAt, plusMinusMs, overdue } = found;
+      return { leftMs: endsAt - now, toMs: endsAt + plusMinusMs - now, overdue };
+    };
+
+    it('is that of an upgrade which begins, for one that has just begun', () => {
+      const without = at(
+        aViewOf({ waves: [{ counts: { upgrading: 1 } }], learned, durations: new Map([[0, wide]]) }),
+      );
+      expect(running([one(0)]).leftMs / (without - now)).toBeCloseTo(1, 0);
+    });
+
+    it('is near where it has run for as long as others take', () => {
+      expect(running([one(5 * minute)], { durations: narrow }).leftMs).toBeLessThan(2 * minute);
+    });
+
+    it('is as far as longer durations go, for one that has run for twice the median', () => {
+      const { leftMs, toMs, overdue } = running([one(10 * minute)]);
+      expect(overdue).toBeUndefined();
+      expect(leftMs).toBeGreaterThan(3 * minute);
+      expect(leftMs).toBeLessThan(9 * minute);
+      expect(toMs).toBeGreaterThan(9 * minute);
+      expect(toMs).toBeLessThan(deadlineMs - 10 * minute);
+    });
+
+    it('may be as late as its deadline and its verification, where none is known to have taken so long', () => {
+      const ageMs = 21 * minute;
+      const latest = (deadlineMs + verifyWithinMs - ageMs) / minute;
+      expect(running([one(ageMs)]).toMs / minute).toBeCloseTo(latest, 0);
+      expect(running([one(ageMs)], { durations: narrow }).toMs / minute).toBeCloseTo(latest, 0);
+      const ofTwo = running([one(ageMs), one(minute, 2)]);
+      expect(ofTwo.toMs / minute).toBeCloseTo(latest, 0);
+      expect(ofTwo.overdue).toBe(1);
+    });
+
+    it('may be as late as a retry after its deadline, where one is left', () => {
+      const ageMs = 21 * minute;
+      const backoff = { ...once.backoff, initialMs: 20 * minute };
+      const { toMs } = running([one(ageMs)], { retry: { ...once, maxAttempts: 2, backoff } });
+      expect(toMs).toBeGreaterThan(deadlineMs - ageMs + 25 * minute);
+      expect(toMs).toBeLessThan(deadlineMs - ageMs + 30 * minute);
+    });
+
+    it('is within its deadline, and never in the past', () => {
+      for (const ageMs of [deadlineMs - minute, deadlineMs, deadlineMs + 30 * minute])
+        for (const durations of [wide, narrow]) {
+          const { leftMs, toMs } = running([one(ageMs)], { durations });
+          expect(leftMs).toBeGreaterThan(0);
+          expect(leftMs).toBeLessThan(1.1 * minute);
+          expect(toMs).toBeGreaterThanOrEqual(minute);
+        }
+    });
+
+    it('is the end of its verification, for one whose task has ended', () => {
+      const verifying = aVerifyingOne({ startedAt: now - 12 * minute, verifyBy: now + verifyWithinMs });
+      expect(running([verifying]).leftMs).toBeLessThan(minute);
+    });
+
+    it('does not come before that of a slow one, while others still start', () => {
+      const slow = one(21 * minute);
+      const latestMs = deadlineMs + verifyWithinMs - 21 * minute;
+      expect(running([slow], { pending: 12 }).toMs).toBeGreaterThanOrEqual(latestMs);
+    });
+  });
+
   describe('that needs an approval', () => {
     const passed = [canary, early].map((each) => ({ ...each, wave: { state: 'passed' as const } }));
     const approval = { rule: { approval: true } };
@@ -236,6 +324,13 @@ describe('the words of an end', () => {
       [
         'needs an approval about HH:01:00 ZONE, then 1m40s (±25s), 24 requests',
         '1m40s after a later approval',
+      ],
+    ],
+    [
+      { ...afterApproval, overdue: 1 },
+      [
+        'after approval: 1m40s (±25s, because 1 upgrade takes longer than all before), 24 requests',
+        '1m40s after approval',
       ],
     ],
     [
