@@ -18,9 +18,12 @@ export function learnedOf(view: LearnedFrom, now: EpochMs): LearnedDurations {
   const strata = strataOf(view);
   if (strata === undefined) return learned;
   const { ended, factorOf, remainingFactor } = strata;
+  // How far one runs beyond all that ended shows nothing of the others: it may be a collector in trouble.
+  const ageMaxMs = learned.count < learnedMin ? Number.POSITIVE_INFINITY : Math.max(...ended.map(longestIn));
   const ages = (view.inFlight ?? []).flatMap((upgrade) => {
     const startedAt = startedAtOf(upgrade);
-    return startedAt === undefined ? [] : [(now - startedAt) / factorOf(upgrade.identity)];
+    if (startedAt === undefined) return [];
+    return [Math.min(ageMaxMs, now - startedAt) / factorOf(upgrade.identity)];
   });
   const unscaled = ended.map((each) => {
     const factor = factorOf(each);

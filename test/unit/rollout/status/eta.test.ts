@@ -216,6 +216,11 @@ describe('when a rollout ends (P16)', () => {
         }
     });
 
+    it('does not expect more of the others, the longer one runs that is slower than all before', () => {
+      const leftOf = (ageMs: number) => running([one(ageMs)], { pending: 400 }).leftMs / minute;
+      expect(leftOf(50 * minute)).toBeLessThanOrEqual(leftOf(21 * minute) + 0.1);
+    });
+
     it('is the end of its verification, for one whose task has ended', () => {
       const verifying = aVerifyingOne({ startedAt: now - 12 * minute, verifyBy: now + verifyWithinMs });
       expect(running([verifying]).leftMs).toBeLessThan(minute);
