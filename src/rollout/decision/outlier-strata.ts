@@ -197,5 +197,9 @@ function chanceOfAtLeast(failed: number, tried: number, chance: number): number 
 function describe(view: RolloutView, outlier: StratumTally, rest: Rest): OutlierStratum {
   const label = view.groups.strata[outlier.stratum]?.label ?? '';
   const { failed, tried, stratum } = outlier;
-  return { stratum, label, failed, tried, elsewhere: { failed: rest.failed, tried: rest.tried } };
+  const uncounted = sumOf(view.strata, (each) => each.failed) - failed - rest.failed;
+  return {
+    ...{ stratum, label, failed, tried, elsewhere: { failed: rest.failed, tried: rest.tried } },
+    ...(uncounted > 0 && { uncounted }),
+  };
 }

@@ -2,12 +2,14 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import type { BuildHold } from '../../contract/admin/status-parts.ts';
 import { parseAttributes } from '../model/attributes.ts';
 import type { StratumReason } from '../model/upgrade-reason.ts';
-import { makeText } from './sentences.ts';
+import { counted, makeText } from './sentences.ts';
 
-/** Why a stratum is held alone: `3 of 4 failed, 1 of 80 elsewhere`. */
+/** Why a stratum is held alone: `3 of 4 failed, 1 of 80 elsewhere, 7 failures not counted`. */
 export const stratumReasonText = makeText<StratumReason>({
-  outlier: ({ failed, tried, elsewhere }) =>
-    `${showCount(failed)} of ${showCount(tried)} failed, ${showCount(elsewhere.failed)} of ${showCount(elsewhere.tried)} elsewhere`,
+  outlier: ({ failed, tried, elsewhere, uncounted = 0 }) => {
+    const more = uncounted === 0 ? '' : `, ${counted(uncounted, 'failure')} not counted`;
+    return `${showCount(failed)} of ${showCount(tried)} failed, ${showCount(elsewhere.failed)} of ${showCount(elsewhere.tried)} elsewhere${more}`;
+  },
   asked: byText,
 });
 

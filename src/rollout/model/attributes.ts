@@ -280,6 +280,8 @@ export interface Tally {
 /** The results of a group, and of all other collectors. */
 export interface OutlierTally extends Tally {
   readonly elsewhere: Tally;
+  /** Failures in neither figure: those of held strata, and acknowledged ones. Absent: none. */
+  readonly uncounted?: number;
 }
 
 /** Ids of collectors that failed, and of those that were upgraded. */

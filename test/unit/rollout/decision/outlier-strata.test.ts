@@ -85,6 +85,14 @@ describe('an outlier stratum while all is within bounds', () => {
       { failed: 2, tried: 2, elsewhere: { failed: 0, tried: 40 } },
     ]);
   });
+
+  it('names the failures of held strata and acknowledged ones, which neither of its figures has', () => {
+    const acknowledged = [{ stratum: 1, wave: 0, failed: 3, weight: 3 }];
+    const tried: Tried = [[9, 1], [3, 17], [4, 1], ...well(20, 20)];
+    expect(findOutliers(view(tried, { held: [2], acknowledged }))).toMatchObject([
+      { stratum: 0, failed: 9, tried: 10, elsewhere: { failed: 0, tried: 417 }, uncounted: 7 },
+    ]);
+  });
 });
 
 describe('the outlier strata that explain why a wave exceeds its limit', () => {
