@@ -1,6 +1,7 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { GroupHold } from '../../contract/admin/holds.ts';
+import { assessCalendar, calendarOfWave } from '../calendar/calendar.ts';
 import { freeSlots, makeLaneRule, slotBlocker } from '../decision/admission.ts';
 import { assess, hasBegun } from '../decision/assess.ts';
 import { type Blocker, stateBlocker, storeBlockers } from '../decision/blocker.ts';
@@ -164,7 +165,12 @@ function blockersOf(rolloutView: RolloutView, upgrade: Upgrade, now: EpochMs): r
     const until = blockers.find(({ kind }) => kind === 'soak')?.until ?? null;
     const order = { kind: 'waveOrder', wave: wave.wave.name, waits: waveWaits(view, wave), until } as const;
     const isAwaited = current?.assessment.evidence === 'awaited' && awaitsDeferredAlone(view);
-    return isAwaited ? [order, deferredBlocker(view, current)] : [order];
+    const closed = closedAt(view, upgrade, until ?? now);
+    return [
+      order,
+      ...(isAwaited ? [deferredBlocker(view, current)] : []),
+      ...(closed === undefined ? [] : [closed]),
+    ];
   }
   const [first] = blockers;
   const isStopped = view.braked || actions.some((action) => stopsAll.has(action.do));
@@ -176,6 +182,16 @@ function blockersOf(rolloutView: RolloutView, upgrade: Upgrade, now: EpochMs): r
   const pace = paceOf(view, now);
   if (pace !== undefined && pace.startsNow === 0) return [pace.blocker];
   return [{ kind: 'turn', until: null }];
+}
+
+/** The calendar of its wave, where that is closed when the wave may open; undefined: it is open. */
+function closedAt({ rollout, groups }: RolloutView, { identity }: Upgrade, at: EpochMs): Blocker | undefined {
+  const { policy, rollback } = rollout;
+  const { timeZone = '' } = groups.lanes[identity.lane] ?? {};
+  if (rollback.anyTime) return undefined;
+  const calendar = calendarOfWave(policy, policy.waves[identity.wave]);
+  const { closedBy, until } = assessCalendar(calendar, timeZone, at);
+  return closedBy === null ? undefined : { ...closedBy, timeZone, until };
 }
 
 /** Actions that stop the whole rollout. */

@@ -110,6 +110,13 @@ describe('why a collector waits', () => {
   const freezes = [
     { from: '2026-03-03T12:00', to: '2026-03-04T00:00', reason: 'fair', timeZone: 'Asia/Tokyo' },
   ];
+  const hour = 60 * minute;
+  const utcText = (at: number) => new Date(at).toISOString().slice(0, 16);
+  const fair = {
+    ...{ from: utcText(now + 5 * minute), to: utcText(now + hour) },
+    ...{ reason: 'fair', timeZone: 'Etc/UTC' },
+  };
+  const itsFair = `${itsGate}; frozen: fair in Etc/UTC`;
   const frozen = opened({ policy: { windows, freezes } });
   const itsFreeze = 'outside the window in Asia/Tokyo; the next window begins in a freeze: fair';
   const capped = opened({ domainsTaken: new Map([[0, 1]]) });
@@ -123,6 +130,13 @@ describe('why a collector waits', () => {
     ['its held stratum', heldStratum, inTokyo, itsStratum, null],
     ['its held stratum before anything else', paused, inTokyo, itsStratum, null],
     ['nothing of the held stratum of others', heldStratum, pending(), itsGate, now + 10 * minute],
+    [
+      'its wave, and the freeze after it',
+      soaks({ policy: { freezes: [fair] } }),
+      pending(),
+      itsFair,
+      now + hour,
+    ],
     ['its own window', windowed, inTokyo, 'outside the window in Asia/Tokyo', now + 14 * 60 * minute],
     ['the freeze in which its next window begins', frozen, inTokyo, itsFreeze, now + 38 * 60 * minute],
     ['its cap', capped, pending({ lane: 2, domains: [0] }), itsCap, null],
