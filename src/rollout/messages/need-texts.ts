@@ -8,19 +8,21 @@ import { isWindowWait } from '../decision/blocker.ts';
 import { groupToHoldFirst, startableOf, strataToReleaseFirst } from '../decision/group-to-hold.ts';
 import { startingIn } from './consequences.ts';
 import { stayTexts } from './exclusions.ts';
-import { capitalized, counted, rollbackEndText, sentence, stateText } from './sentences.ts';
+import { capitalized, counted, endText, sentence, stateText } from './sentences.ts';
 import { heldName } from './stratum-reasons.ts';
 
 /** @param hasSeconds for an instant that is seconds away */
 type ShowAt = (at: EpochMs, hasSeconds?: boolean) => string;
 
-/** The headline in words. An ended rollback does not pose as an upgrade: it has rolled back all, or not all. */
+/** The headline in words. */
 export function headlineWords({
   kind,
   headline,
   endedAt,
-}: Pick<RolloutStatus, 'kind' | 'headline' | 'endedAt'>): string {
-  return kind === 'rollback' && endedAt !== null ? rollbackEndText(headline.kind) : stateText(headline.kind);
+  leftBehind,
+}: Pick<RolloutStatus, 'kind' | 'headline' | 'endedAt' | 'leftBehind'>): string {
+  if (endedAt === null) return stateText(headline.kind);
+  return endText(kind, headline.kind, { leavesSome: leftBehind.length > 0 });
 }
 
 /** What a rollout that needs a person waits for, in a few words: `approve wave rest`, `it is held`. */

@@ -2,7 +2,7 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { IncidentDetails, Notice, NoticeFigures } from '../model/notice.ts';
 import { stayTexts } from './exclusions.ts';
-import { counted, rollbackEndText, sentence, starterText, stateText } from './sentences.ts';
+import { counted, endText, sentence, starterText, stateText } from './sentences.ts';
 import { sharedAttributeText } from './stop-causes.ts';
 import { heldName } from './stratum-reasons.ts';
 
@@ -149,7 +149,9 @@ function titleAndCause({
     }
     case 'finished':
       return {
-        title: figures?.kind === 'rollback' ? rollbackEndText(details.state) : stateText(details.state),
+        title: endText(figures?.kind ?? 'upgrade', details.state, {
+          leavesSome: details.left !== undefined,
+        }),
         cause: finishedText(details),
       };
     case 'noProgress':

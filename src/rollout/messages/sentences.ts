@@ -43,10 +43,17 @@ export function stateText(state: string): string {
   return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** How a rollback ended, in words: it has rolled back all, or not all. It does not pose as an upgrade that failed. */
-export function rollbackEndText(state: string): string {
-  if (state === 'succeeded') return 'rolled back';
-  return state === 'finishedWithFailures' ? 'rolled back, not all' : `rollback ${stateText(state)}`;
+/** How a rollout ended, in words. A rollback does not pose as an upgrade: it has rolled back all, or not all. */
+export function endText(
+  kind: 'upgrade' | 'rollback',
+  state: string,
+  { leavesSome }: { readonly leavesSome: boolean },
+): string {
+  const isRollback = kind === 'rollback';
+  if (isRollback ? state === 'finishedWithFailures' : state === 'rolledBack' && leavesSome)
+    return 'rolled back, not all';
+  if (isRollback && state === 'succeeded') return 'rolled back';
+  return isRollback ? `rollback ${stateText(state)}` : stateText(state);
 }
 
 /** Who started a rollout, for a person: the schedule, the daemon's start, an operator, or a rollout that is rolled back. */

@@ -103,13 +103,12 @@ export function dueOfRollout(
 }
 
 function finishedDetails(status: RolloutStatus, reports: readonly string[] = []): OnceDetails {
-  const { kind, state, reason, leftBehind, fromBuilds } = status;
-  const by =
-    kind === 'rollback' ? leftBehind.map((left) => ({ count: left.count, reason: left.reason })) : [];
+  const { kind, state, reason, leftBehind, fromBuilds, targetBuild } = status;
+  const by = leftBehind.map((left) => ({ count: left.count, reason: left.reason }));
   return {
     ...{ event: 'finished', state, reason },
     ...(reports.length > 0 && { reports }),
-    ...(by.length > 0 && { left: { build: fromBuilds[0] ?? '', by } }),
+    ...(by.length > 0 && { left: { build: kind === 'rollback' ? (fromBuilds[0] ?? '') : targetBuild, by } }),
   };
 }
 

@@ -2,7 +2,7 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { fromText } from '../messages/plans.ts';
-import { rollbackEndText, starterText, stateText } from '../messages/sentences.ts';
+import { endText, starterText, stateText } from '../messages/sentences.ts';
 import { sharedAttributeText } from '../messages/stop-causes.ts';
 import { countLeft } from '../model/left-behind.ts';
 import { durationText, failedIn, rolledBackCells, rolledBackColumns } from './figure-texts.ts';
@@ -38,8 +38,8 @@ export function reportDocument(input: ReportInput): ReportDocument {
   };
 }
 
-function outcomeText({ kind, state, endedAt }: RolloutStatus): string {
-  return kind === 'rollback' && endedAt !== null ? rollbackEndText(state) : stateText(state);
+function outcomeText({ kind, state, endedAt, leftBehind }: RolloutStatus): string {
+  return endedAt === null ? stateText(state) : endText(kind, state, { leavesSome: leftBehind.length > 0 });
 }
 
 function summary(input: ReportInput): readonly Block[] {

@@ -219,7 +219,18 @@ describe('the headline in words', () => {
     ['succeeded', 'rollback', startedAt, 'rolled back'],
     ['finishedWithFailures', 'rollback', startedAt, 'rolled back, not all'],
     ['aborted', 'rollback', startedAt, 'rollback aborted'],
-  ])('of %s as %s names a rollback as one', (headline, kind, endedAt, words) => {
-    expect(headlineWords({ kind, endedAt, headline: { kind: headline, needsPerson: false } })).toBe(words);
+    ['rolledBack', 'upgrade', startedAt, 'rolled back'],
+  ])('of %s as %s names a rollback as one', (kindOfHeadline, kind, endedAt, words) => {
+    const headline = { kind: kindOfHeadline, needsPerson: false };
+    expect(headlineWords({ kind, endedAt, headline, leftBehind: [] })).toBe(words);
+  });
+
+  it('of a rollout whose rollback left some names that', () => {
+    const leftBehind = [
+      { kind: 'withdrawn', reason: 'its rollback was aborted', count: 66, names: [] },
+    ] as const;
+    const ended = aRolloutStatus({ state: 'rolledBack', endedAt: startedAt, leftBehind });
+    const headline = { kind: 'rolledBack', needsPerson: false } as const;
+    expect(headlineWords({ ...ended, headline })).toBe('rolled back, not all');
   });
 });
