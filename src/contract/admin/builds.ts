@@ -24,7 +24,7 @@ export const BuildOutcome = namedObject('BuildOutcome', 'What a build did in all
     tried: Count,
     failed: Count,
   }).describe(
-    'What it did to collectors with the same attributes, which explained failures or were held; most first, at most 50.',
+    'What it did to collectors with the same attributes, which explained failures of this or another build, or were held; most first, at most 50.',
   ),
   text: z.string().describe('The same as a sentence.'),
 });

@@ -14,12 +14,23 @@ const groupsMax = 50;
 /** Sums the records of rollouts into one row for each build, the newest build first. */
 export function summarizeBuilds(records: readonly BuildRecord[]): readonly BuildOutcome[] {
   const tried = records.filter((record) => figuresOf(record).length > 0);
+  const failedOnce = labelsOfFailed(tried);
   return [...groupBy(tried, ({ build }) => build)]
-    .map(([build, own]) => outcomeOf(build, own))
+    .map(([build, own]) => outcomeOf(build, own, failedOnce))
     .sort((a, b) => compareBuildVersions(b.build, a.build) ?? 0);
 }
 
-function outcomeOf(build: string, records: readonly BuildRecord[]): BuildOutcome {
+/** Groups that failed on any build. Their successes on the other builds count as well, or their risk would never fall. */
+function labelsOfFailed(records: readonly BuildRecord[]): ReadonlySet<string> {
+  const failed = records.flatMap(({ groups }) => groups.filter((group) => group.failed > 0));
+  return new Set(failed.map(({ attributes }) => formatAttributes(attributes)));
+}
+
+function outcomeOf(
+  build: string,
+  records: readonly BuildRecord[],
+  failedOnce: ReadonlySet<string>,
+): BuildOutcome {
   const figures = records.flatMap(figuresOf);
   const outcome = {
     build,
@@ -28,7 +39,9 @@ function outcomeOf(build: string, records: readonly BuildRecord[]): BuildOutcome
     lastEndedAt: Math.max(...records.map(({ endedAt }) => endedAt)),
     medianMs: weightedMedian(figures),
     strata: strataOf(records),
-    groups: groupsOf(records),
+    groups: groupsOf(records)
+      .filter(({ label }) => failedOnce.has(label))
+      .slice(0, groupsMax),
   };
   return { ...outcome, text: buildOutcomeText(outcome) };
 }
@@ -56,9 +69,7 @@ function groupsOf(records: readonly BuildRecord[]): BuildOutcome['groups'] {
       tried: sumOf(figures, ({ tried }) => tried),
       failed: sumOf(figures, ({ failed }) => failed),
     }))
-    .filter(({ failed }) => failed > 0)
-    .sort(byFailedShare)
-    .slice(0, groupsMax);
+    .sort(byFailedShare);
 }
 
 /** The median of medians, each weighted by the upgrades behind it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failedShareText } from '../../../../src/rollout/messages/sentences.ts';
-import { worstParts, worstStrata } from '../../../../src/rollout/planning/stratum-risk.ts';
+import { riskyGroups, worstParts, worstStrata } from '../../../../src/rollout/planning/stratum-risk.ts';
 import { summarizeBuilds } from '../../../../src/rollout/report/build-history.ts';
 import type { StratumRecord } from '../../../../src/rollout/report/build-record.ts';
 import { aBuildRecord, startedAt } from '../../../support/builders.ts';
@@ -63,6 +63,19 @@ describe('the history of builds', () => {
       { label, failed: 9 },
       { label: 'Linux', failed: 5 },
     ]);
+  });
+
+  it('counts what a group that failed on another build did on this one, so that its risk falls', () => {
+    const attributes = [{ key: 'fields.rack', value: 'r7' }];
+    const label = 'fields.rack=r7';
+    const strata = [aStratum('Linux', 900, 90)];
+    const history = summarizeBuilds([
+      aBuildRecord({ build: '19.1-1', strata, groups: [{ attributes, failed: 8, tried: 10 }] }),
+      aBuildRecord({ build: '19.2-1', strata, groups: [{ attributes, failed: 0, tried: 200 }] }),
+    ]);
+    expect(history[0]?.groups).toEqual([{ label, attributes, tried: 200, failed: 0 }]);
+    expect(riskyGroups(history, '19.1-1')).toHaveLength(1);
+    expect(riskyGroups(history, '19.2-1')).toEqual([]);
   });
 
   it('shows the newest build first, and none that was not tried', () => {
