@@ -1,4 +1,3 @@
-import type { BuildHistory } from '../../src/orchestrator/ports/build-history.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { ScanBook } from '../../src/orchestrator/ports/scan-book.ts';
@@ -8,6 +7,7 @@ import type { Chances } from './chances.ts';
 import type { Brakes } from './judge/brakes.ts';
 import type { CreateJudge } from './judge/judge-creates.ts';
 import type { ProgressJudge } from './judge/judge-progress.ts';
+import type { StartJudge } from './judge/judge-starts.ts';
 import type { SeenRollout, SeenRollouts } from './judge/seen-rollouts.ts';
 import type { ShownCollectors } from './judge/shown-collectors.ts';
 import type { Verdicts } from './judge/verdicts.ts';
@@ -22,6 +22,7 @@ import type { GateModel } from './world/gate-model.ts';
 import type { GatewayModel } from './world/gateway-model.ts';
 import type { NoticeModel } from './world/notice-model.ts';
 import type { Orders } from './world/orders.ts';
+import type { PastBuilds } from './world/past-builds.ts';
 import type { Account, ProcessModel } from './world/process-model.ts';
 import type { Scheduler } from './world/scheduler.ts';
 import type { ServiceModel } from './world/service-model.ts';
@@ -59,7 +60,7 @@ export interface Night {
   readonly store: RolloutStore;
   readonly register: FleetRegister;
   readonly scans: ScanBook;
-  readonly buildHistory: BuildHistory;
+  readonly buildHistory: PastBuilds;
   /** Undefined in nights without notifications. */
   notices: NoticeModel | undefined;
   readonly gates: GateModel;
@@ -70,6 +71,7 @@ export interface Night {
   readonly orders: Orders;
   readonly judge: CreateJudge;
   readonly progress: ProgressJudge;
+  readonly starts: StartJudge;
   readonly skewMs: number;
   readonly staleMs: number;
   /** Things may still go wrong. */

@@ -1,5 +1,6 @@
 import type { Configs } from '../../src/orchestrator/configs/configs.ts';
 import type { VerbRequest } from '../../src/orchestrator/operations/operations.ts';
+import type { BuildHistory } from '../../src/orchestrator/ports/build-history.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { Answer, FleetService, ReservedCreate } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { GateProbe } from '../../src/orchestrator/ports/gate-probe.ts';
@@ -34,6 +35,7 @@ interface Plant {
   readonly gates?: (gates: GateProbe) => GateProbe;
   readonly claims?: (claims: PolicyClaims) => PolicyClaims;
   readonly outbox?: (outbox: Outbox) => Outbox;
+  readonly history?: (history: Pick<BuildHistory, 'read'>) => Pick<BuildHistory, 'read'>;
   readonly verb?: (request: VerbRequest, rollout: Rollout) => VerbRequest;
   /** In the source of a script: only nights on a real store can find it. */
   readonly script?: (lua: string) => string;
@@ -52,6 +54,9 @@ const unneeded = [
   'pace',
   'ownCalendar',
   'share',
+  'history',
+  'starts',
+  'takeovers',
 ] as const;
 
 /** Nights that nothing steers: as cheap as their seeds are. */
@@ -560,6 +565,41 @@ const plants = {
       },
     }),
   },
+  groupsUntried: {
+    firstSeed: 180,
+    foundBy: 'P3',
+    needs: ['history'],
+    // Ended rollouts seem to have left no groups, so that a first wave may have none of those that failed.
+    history: ({ read }) => ({
+      read: async (limit) => (await read(limit)).map((record) => ({ ...record, groups: [] })),
+    }),
+  },
+  // The need for a start is ignored: the schedule starts a policy whose stopped rollout was lost.
+  needIgnored: { firstSeed: 7, foundBy: 'P4', most: ['storeEmptied'] },
+  takenTooEasily: {
+    firstSeed: 75,
+    foundBy: 'P4',
+    needs: ['takeovers'],
+    // While collectors are moved to a held group, no stratum seems to have failures.
+    in: 'lead',
+    store: (store) =>
+      withStrataWhileMoved(store, ({ strata }) => strata.map((each) => ({ ...each, failed: 0 }))),
+  },
+  takenStaysHeld: {
+    firstSeed: 76,
+    foundBy: 'P11',
+    needs: ['takeovers'],
+    // While collectors are moved to a held group, each held stratum seems to keep a failure.
+    in: 'lead',
+    store: (store) =>
+      withStrataWhileMoved(store, ({ strata, rollout }) => [
+        ...strata,
+        ...rollout.strata.held.map(({ stratum }) => {
+          const none = { waiting: 0, active: 0, succeeded: 0 };
+          return { ...none, stratum, wave: 0, failed: 1, weight: 1 };
+        }),
+      ]),
+  },
   runningListedEnds: {
     firstSeed: 329,
     in: 'step',
@@ -629,6 +669,14 @@ export function plantInClaims(bug: PlantedBug | null, claims: PolicyClaims): Pol
 export function plantInOutbox(bug: PlantedBug | null, outbox: Outbox): Outbox {
   const plant: Partial<Plant> = bug === null ? {} : plants[bug];
   return plant.outbox?.(outbox) ?? outbox;
+}
+
+export function plantInHistory<History extends Pick<BuildHistory, 'read'>>(
+  bug: PlantedBug | null,
+  history: History,
+): History {
+  const plant: Partial<Plant> = bug === null ? {} : plants[bug];
+  return { ...history, ...plant.history?.(history) };
 }
 
 export function plantInConfigs(bug: PlantedBug | null, configs: Configs): Configs {
@@ -737,6 +785,17 @@ function withHeld(rollout: Rollout, held: Rollout['strata']['held']): Rollout {
 
 function withView(store: RolloutStore, change: (view: StoredView) => StoredView): RolloutStore {
   return { ...store, loadView: changed(store.loadView, change) };
+}
+
+/** A store that shows other strata while a held group does not have all of its collectors. */
+function withStrataWhileMoved(
+  store: RolloutStore,
+  strataOf: (view: StoredView) => StoredView['strata'],
+): RolloutStore {
+  return withView(store, (view) => {
+    const isMoving = view.rollout.strata.held.some(({ unmoved }) => unmoved === true);
+    return isMoving ? { ...view, strata: strataOf(view) } : view;
+  });
 }
 
 function withWaves(store: RolloutStore, change: (wave: WaveRule) => WaveRule): RolloutStore {

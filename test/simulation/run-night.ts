@@ -1,11 +1,9 @@
-import type { BuildHistory } from '../../src/orchestrator/ports/build-history.ts';
 import type { ScanBook } from '../../src/orchestrator/ports/scan-book.ts';
 import { wasStopped } from '../../src/rollout/decision/after-data-loss.ts';
 import { rolloutReasonText } from '../../src/rollout/messages/rollout-reasons.ts';
 import type { Policy } from '../../src/rollout/model/policy.ts';
 import { isRolloutEnd, type Rollout } from '../../src/rollout/model/rollout.ts';
 import { isEnd } from '../../src/rollout/model/upgrade.ts';
-import { makeMemoryBuildHistory } from '../support/store/memory-build-history.ts';
 import { makeMemoryScanBook } from '../support/store/memory-scan-book.ts';
 import { type Chances, makeChances } from './chances.ts';
 import { makeBrakes } from './judge/brakes.ts';
@@ -14,6 +12,7 @@ import { makeCreateJudge } from './judge/judge-creates.ts';
 import { judgeEvidence } from './judge/judge-evidence.ts';
 import { makeNoticeJudge } from './judge/judge-notices.ts';
 import { makeProgressJudge } from './judge/judge-progress.ts';
+import { makeStartJudge } from './judge/judge-starts.ts';
 import { watchStatus } from './judge/judge-status.ts';
 import { seeToEnd } from './judge/see-to-end.ts';
 import { makeSeenRollouts, type SeenRollout } from './judge/seen-rollouts.ts';
@@ -29,6 +28,7 @@ import { drawOlder, drawPolicy } from './random-policy.ts';
 import { doubtsClocks, type FaultKind, highestOf, readsAnew, type Setup } from './setup.ts';
 import { makeMemoryStores } from './store/night-stores.ts';
 import { makeRedisStores, type RedisForNight } from './store/redis-stores.ts';
+import { withTheme } from './themes.ts';
 import { planClockFaults } from './world/clock-faults.ts';
 import { makeConfigModel } from './world/config-model.ts';
 import { type DaemonModel, makeDaemonModel, mayWork } from './world/daemon-model.ts';
@@ -40,11 +40,14 @@ import { makeJobModel } from './world/job-model.ts';
 import { planMishaps } from './world/mishaps.ts';
 import { makeNoticeModel, type NoticeModel } from './world/notice-model.ts';
 import { makeOrders } from './world/orders.ts';
+import { makePastBuilds } from './world/past-builds.ts';
 import { isLeftAlone, speakAtRandom, speakWhenWanted } from './world/people.ts';
 import { type Host, makeProcess, type ProcessModel } from './world/process-model.ts';
 import { planReloads } from './world/reloads.ts';
 import { makeScheduler } from './world/scheduler.ts';
 import { makeServiceModel } from './world/service-model.ts';
+import { startPolicies } from './world/starters.ts';
+import { takeOverStrata } from './world/takeovers.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -96,7 +99,7 @@ const takesUpWithinMs = 20_000;
 /** Plays one world from its setup: everything that happens follows from it, so that a replay is exact. */
 export async function runNight(given: Setup, options: NightOptions = {}): Promise<NightReport> {
   const wanted = wantedOf(given);
-  const setup = withWanted(given, wanted);
+  const setup = withTheme(withWanted(given, wanted));
   const chances = makeChances(setup.seed, 'night');
   const startsAt = Date.parse('2026-01-01T00:00:00Z') + chances.int(0, 360 * 24 * 60) * minuteMs;
   const scheduler = makeScheduler(startsAt, () => stores.answered());
@@ -191,12 +194,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     (process) => (process.isAlive() ? scheduler.now() : (diedAt.get(process) ?? startsAt)),
   );
 
-  let kept = makeMemoryBuildHistory();
-  const buildHistory: BuildHistory = {
-    recorded: () => kept.recorded(),
-    record: (record) => kept.record(record),
-    read: (limit) => kept.read(limit),
-  };
+  const buildHistory = makePastBuilds(setup, names[0] ?? '', scheduler.now);
   let scanBook = makeMemoryScanBook();
   const scans: ScanBook = { note: (entry) => scanBook.note(entry), read: () => scanBook.read() };
   const missing = new Map<string, number>();
@@ -257,6 +255,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     orders,
     judge,
     progress,
+    starts: makeStartJudge(verdicts),
     skewMs,
     staleMs,
     isTroubled,
@@ -292,6 +291,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
         if (wasStopped(rollout, rollout.plan.targetBuild)) stoppedAndLost.set(rollout.policy.name, rollout);
         else stoppedAndLost.delete(rollout.policy.name);
       }
+      night.starts.lost(seen);
       storeInstances += 1;
       timesEmptied += 1;
       emptiedAt = scheduler.now();
@@ -301,7 +301,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
       orders.forgetRollouts();
       configModel.forget();
       scanBook = makeMemoryScanBook();
-      kept = makeMemoryBuildHistory();
+      buildHistory.forget();
       night.notices?.forget();
       brakes.forget();
       isChanged = true;
@@ -348,7 +348,11 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     memory: {
       check: async () => `store ${timesEmptied}`,
       stoppedRollout: (policy, targetBuild) => {
-        const lost = stoppedAndLost.get(policy);
+        // Only a person starts it again. From then on the newer rollout counts.
+        const isStarted = [...seen.all.values()].some(
+          ({ rollout }) => rollout.kind === 'upgrade' && rollout.policy.name === policy,
+        );
+        const lost = isStarted ? undefined : stoppedAndLost.get(policy);
         return lost !== undefined && wasStopped(lost, targetBuild) ? lost : undefined;
       },
     },
@@ -361,6 +365,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
       night.notices?.changed();
       steering.look();
       if (of !== undefined) look(of);
+      if (of !== undefined) takeOver(of);
       if (of !== undefined && inspectChances.hit(0.01))
         scheduler.at(scheduler.now(), () => void inspect(night, of));
       if (of !== undefined && of.estimatedEnd === null && of.frozenAt === scheduler.now())
@@ -377,6 +382,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
     return there.length > 0 && there.every(serves);
   };
   const look = watchStatus(night, (of) => !isServed(of));
+  const takeOver = takeOverStrata(night, () => alive());
   const daemons: DaemonModel[] = [];
   const alive = () => daemons.filter(({ process }) => process.isAlive());
   const jobs = makeJobModel(night, alive);
@@ -527,6 +533,7 @@ export async function runNight(given: Setup, options: NightOptions = {}): Promis
   for (let person = 1; person <= (setup.words === 0 ? 0 : setup.operators); person += 1)
     void speakAtRandom(night, `person-${person}`, Math.ceil(setup.words / setup.operators), alive);
   speakWhenWanted(night, alive);
+  startPolicies(night, alive);
 
   /** Nobody has its policy any more: it waits for a person. */
   const isOrphaned = (of: SeenRollout): boolean =>

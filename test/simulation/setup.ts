@@ -103,15 +103,27 @@ export const featureKinds = [
   'share',
   'steering',
   'notices',
+  'history',
+  'starts',
+  'takeovers',
 ] as const;
 
 export type FeatureKind = (typeof featureKinds)[number];
 
 /**
  * Gates of all kinds on most waves; a newer build that supersedes the rollout of an older one; rollouts of two policies; a
- * rollback at the first failure; failures that hold nothing.
+ * rollback at the first failure; failures that hold nothing; a newer build once a rollout is over;
+ * strata, each of which is held for its failures.
  */
-export type LeanKind = 'gates' | 'approval' | 'supersede' | 'secondPolicy' | 'rollback' | 'failures';
+export type LeanKind =
+  | 'gates'
+  | 'approval'
+  | 'supersede'
+  | 'secondPolicy'
+  | 'rollback'
+  | 'failures'
+  | 'newerAfter'
+  | 'strata';
 
 /** Everything that a world is made from; the same setup is the same night. */
 export interface Setup {

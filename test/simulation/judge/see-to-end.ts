@@ -3,6 +3,7 @@ import type { UpgradeState } from '../../../src/rollout/model/upgrade.ts';
 import type { Night } from '../night.ts';
 import type { DaemonModel } from '../world/daemon-model.ts';
 import { endWhatCannot, helpOut } from '../world/people.ts';
+import { startNeeded } from '../world/starters.ts';
 
 // Each help must get somewhere, so that the longest of the nights needs no more than this.
 const helpsMax = 60;
@@ -31,6 +32,8 @@ export async function seeToEnd(
     verdicts.check('P11', done !== undefined, 'a verb got no answer within a day');
     return done === true;
   };
+  const starter = night.setup.features.starts ? helper() : undefined;
+  if (starter !== undefined && (await finish(startNeeded(night, starter))) && !(await rest())) return;
   let inVain = 0;
   for (let help = 0; help < helpsMax; help += 1) {
     const daemon = helper();

@@ -9,6 +9,7 @@ export const wordKinds = [
   'holdStratum',
   'holdGroup',
   'holdCollector',
+  'start',
 ] as const;
 export type WordKind = (typeof wordKinds)[number];
 

@@ -8,8 +8,10 @@ import { makeRecordBuilds } from '../../../src/orchestrator/lead/record-builds.t
 import { makeOperations } from '../../../src/orchestrator/operations/make-operations.ts';
 import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
 import { makeReload, type ReloadResult } from '../../../src/orchestrator/operations/reload-config.ts';
+import { makeStartPolicy } from '../../../src/orchestrator/operations/start-policy.ts';
 import type { EventSink } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { BackgroundTasks, StepOutcome, WakeUps } from '../../../src/orchestrator/ports/leader.ts';
+import { latestScan } from '../../../src/orchestrator/ports/scan-book.ts';
 import { makeAccounts } from '../../../src/orchestrator/records/judge-accounts.ts';
 import { makePolicyClaims } from '../../../src/orchestrator/records/policy-claims.ts';
 import { makeSharedAttributes } from '../../../src/orchestrator/records/shared-attributes.ts';
@@ -29,6 +31,7 @@ import {
   plantInClaims,
   plantInConfigs,
   plantInGates,
+  plantInHistory,
   plantInVerb,
 } from '../planted-bugs.ts';
 import { doubtsClocks, readsAnew } from '../setup.ts';
@@ -43,6 +46,10 @@ export interface DaemonModel {
   readonly process: ProcessModel;
   readonly startedAt: number;
   readonly operations: RolloutOperations;
+  /** Starts rollouts at an operator's request. */
+  readonly starting: ReturnType<typeof makeStartPolicy>;
+  /** Names of the policies of its config. */
+  policies(): readonly string[];
   run(of: { readonly rolloutId: string; readonly collectorId: number }): Promise<StepOutcome>;
   scanNow(policy: string, origin: ScanOrigin): Promise<ScanResult | undefined>;
   /** Since when it has its config, in true time. */
@@ -259,19 +266,28 @@ export function makeDaemonModel(
       },
     },
   });
+  const buildHistory = plantInHistory(night.plant, night.buildHistory);
   const operations = makeOperations({
     ...partsOf('operator'),
     installation: undefined,
     accountName: undefined,
-    buildHistory: night.buildHistory,
+    buildHistory,
   });
   const recordBuilds = makeRecordBuilds({ store: port, buildHistory: night.buildHistory, policies });
   const scanParts = {
     ...partsOf('scan'),
-    memory: night.memory,
-    buildHistory: night.buildHistory,
+    memory:
+      night.plant === 'needIgnored' ? { ...night.memory, stoppedRollout: () => undefined } : night.memory,
+    buildHistory,
     ...clockChecks,
   };
+
+  const starting = makeStartPolicy({
+    ...scanParts,
+    rollouts,
+    readApiBudgetStatus: async () => anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond }),
+    rolloutStatus: operations.rolloutStatus,
+  });
 
   /** @returns when to look again at the latest */
   const reconcileAll = async (fence: number, overdue: number): Promise<number> => {
@@ -323,6 +339,8 @@ export function makeDaemonModel(
       if (begun !== undefined) await begun;
       return runStep(stepPartsOf(of.rolloutId), of, never);
     },
+    starting,
+    policies,
     configSince: () => configSince,
     beat,
     reload: async (config) => {
@@ -338,8 +356,14 @@ export function makeDaemonModel(
       if (policy === undefined || !mayWork(night, process)) return undefined;
       try {
         // The kept seeds of the nights that nothing steers need no history.
-        if (setup.features.steering) await recordBuilds(never);
-        return await scan(scanParts, policy, origin);
+        if (setup.features.steering || setup.leansTo.includes('newerAfter')) await recordBuilds(never);
+        const result = await scan(scanParts, policy, origin);
+        if (setup.features.starts && result.kind === 'nothing' && result.why.kind === 'lost') {
+          const entries = await night.scans.read();
+          const own = entries.filter((entry) => entry.policy === policy.name);
+          night.starts.waits(policy.name, latestScan(own));
+        }
+        return result;
       } catch (error) {
         failed('scan', error);
         return undefined;

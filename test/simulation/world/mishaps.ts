@@ -94,6 +94,15 @@ export function planMishaps(night: Night): void {
     if (chances.hit(0.6)) soon(() => world.offerBuild(gone), 240);
   });
   times('buildNewer', () => world.offerBuild(newerBuild));
+  const offerAfter = (): void => {
+    if (!night.isTroubled()) return;
+    const isOver = [...night.seen.all.values()].some(({ rollout }) => rollout.endedAt !== null);
+    if (isOver) {
+      begin('buildNewer');
+      world.offerBuild(newerBuild);
+    } else scheduler.at(scheduler.now() + 10 * minuteMs, offerAfter);
+  };
+  if (setup.leansTo.includes('newerAfter')) offerAfter();
   // Where upgrades are on their way there is something to lose.
   const whileBusy = (happen: () => void) => (): void => {
     if (service.running().size > 0) happen();

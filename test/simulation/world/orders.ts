@@ -8,6 +8,8 @@ export interface Orders {
   /** What was said of rollouts that are lost has nothing left that it is about. */
   forgetRollouts(): void;
   asks(keys: readonly string[]): () => void;
+  /** Whether anybody has ever asked for the contrary of what forbids by this key. */
+  isLifted(key: string): boolean;
   /** Begins an order; call the result when it was answered. */
   forbids(keys: readonly string[]): () => void;
   /** Somebody is about to ask for a rollback of these: with what they saw, and whether at any time. */
@@ -59,6 +61,7 @@ export function makeOrders(): Orders {
         }
       };
     },
+    isLifted: (key) => lifting.has(key),
     forbids: (keys) => {
       moment += 1;
       const askedAt = moment;

@@ -37,7 +37,7 @@ export async function speakAtRandom(
 /** What is said because a night wants it to meet something: of a rollout that has the wanted state, or of any. */
 export function speakWhenWanted(night: Night, daemons: () => readonly DaemonModel[]): void {
   const chances = makeChances(night.setup.seed, 'wanted words');
-  for (const kind of wordKinds)
+  for (const kind of wordKinds.filter((each) => each !== 'start'))
     night.steering.able(kind, (subject) => {
       const daemon = chances.some(daemons());
       const of = night.seen.all.get(subject?.rolloutId ?? '') ?? choose(night, chances);
@@ -54,7 +54,11 @@ async function sayWanted(
     kind,
     of,
     collectorId,
-  }: { readonly kind: WordKind; readonly of: SeenRollout; readonly collectorId?: number | undefined },
+  }: {
+    readonly kind: Exclude<WordKind, 'start'>;
+    readonly of: SeenRollout;
+    readonly collectorId?: number | undefined;
+  },
 ): Promise<void> {
   switch (kind) {
     case 'release':
@@ -338,7 +342,29 @@ async function hold(
   };
   const [subject, keys] = subjects[kind]();
   if (subject === '') return;
-  const about = kind === 'holdCollector' && collector !== undefined ? { collectorId: collector } : {};
+  const collectorId = kind === 'holdCollector' ? collector : undefined;
+  await holdSubject(night, operations, { kind, of, subject, keys, collectorId });
+}
+
+/** Holds one thing. @param keys what is forbidden by it */
+export async function holdSubject(
+  night: Night,
+  operations: RolloutOperations,
+  {
+    kind,
+    of: { rollout },
+    subject,
+    keys,
+    collectorId,
+  }: {
+    readonly kind: HoldKind;
+    readonly of: SeenRollout;
+    readonly subject: string;
+    readonly keys: readonly string[];
+    readonly collectorId?: number | undefined;
+  },
+): Promise<void> {
+  const about = collectorId === undefined ? {} : { collectorId };
   night.spoken(kind, kind === 'holdBuild' ? {} : { rolloutId: rollout.id, ...about });
   const forbidden = night.orders.forbids(keys);
   night.trace('person', () => `hold ${subject}`);
@@ -377,7 +403,7 @@ async function release(
   await letGo(night, operations, thing[0], thing[1]);
 }
 
-async function letGo(
+export async function letGo(
   night: Night,
   operations: RolloutOperations,
   subject: string,
@@ -396,7 +422,7 @@ async function letGo(
 }
 
 /** A stratum is held in every rollout on its way that has it, and released in those that are over, too. A group has its label. */
-function stratumKeys(night: Night, label: string): readonly string[] {
+export function stratumKeys(night: Night, label: string): readonly string[] {
   const ids: string[] = [`group/${label}`];
   for (const [id, of] of night.seen.all) {
     const planned = of.rollout.endedAt === null ? of.groups.strata : [];

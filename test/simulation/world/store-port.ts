@@ -11,8 +11,10 @@ import type { Rollout } from '../../../src/rollout/model/rollout.ts';
 import { makeChances } from '../chances.ts';
 import { judgeApproval } from '../judge/judge-approval.ts';
 import { judgeEnding, judgeHold, judgeRolledBack } from '../judge/judge-evidence.ts';
+import { judgeHistory } from '../judge/judge-history.ts';
 import { judgeJoiners, judgePlan } from '../judge/judge-plans.ts';
 import { judgeRollout } from '../judge/judge-rollouts.ts';
+import { judgeStrata } from '../judge/judge-strata.ts';
 import { judgeUpgrade } from '../judge/judge-upgrades.ts';
 import { judgeWaves } from '../judge/judge-waves.ts';
 import { InjectedFault, type Night } from '../night.ts';
@@ -49,6 +51,7 @@ export function makeStorePort(night: Night, process: ProcessModel, reach: Reach)
     night.gates.stored(rollout);
     judgeWaves({ ...night, now: night.scheduler.now }, of, before);
     judgeRollout(night, of, before);
+    judgeStrata(night, of, before);
     judgeApproval(night, of, before);
     judgeHold(night, of, before);
     judgeRolledBack(night, of, before);
@@ -56,7 +59,11 @@ export function makeStorePort(night: Night, process: ProcessModel, reach: Reach)
     night.wrote(of);
   };
   const reported = (word: string, plan: FrozenPlan): void =>
-    night.trace(process.name, () => `${word} ${plan.rollout.id}: ${plan.upgrades.length} collectors`);
+    night.trace(process.name, () => {
+      const risky = (plan.groups.risks ?? []).map(({ label, sizes }) => `${label} (${sizes.join(', ')})`);
+      const first = risky.length === 0 ? '' : `, first of ${risky.join(' and ')}`;
+      return `${word} ${plan.rollout.id}: ${plan.upgrades.length} collectors${first}`;
+    });
   const savedOf = (changes: readonly UpgradeChange[], collectors: readonly number[]) => {
     for (const change of changes) if (collectors.includes(change.after.identity.collectorId)) saved(change);
     return collectors;
@@ -71,6 +78,8 @@ export function makeStorePort(night: Night, process: ProcessModel, reach: Reach)
       night.wrote(seen.frozen(plan, process.host.account));
       night.beatSoon();
       judgePlan(night, process, plan);
+      judgeHistory(night, plan);
+      night.starts.planned(plan.rollout);
       night.judge.planned(plan.rollout.id);
       return result;
     },
@@ -79,6 +88,7 @@ export function makeStorePort(night: Night, process: ProcessModel, reach: Reach)
       if (result !== 'saved') return result;
       reported('replanned', plan);
       seen.replanned(plan);
+      judgeHistory(night, plan);
       return result;
     },
     join: async (plan, rev, fence) => {
