@@ -53,7 +53,7 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
   if (missing !== undefined) return putBack(run, upgrade, missing);
   if (rollout.inventory.implausible !== null)
     return putBack(run, upgrade, { kind: 'inventory', why: rollout.inventory.implausible.why });
-  // The windows, caps and slots of its admission no longer apply (P2, P7).
+  // The windows, caps and slots of its admission no longer apply (P2, P7): a reload replaced them, or the next wave opened.
   if ((upgrade.tally.turnChanges ?? 0) !== rollout.config.changes)
     return putBack(run, upgrade, { kind: 'policyChanged' });
   const held = rollout.strata.held.find(({ stratum }) => stratum === upgrade.identity.stratum);

@@ -4,6 +4,7 @@ import type { EpochMs } from '../../base/time.ts';
 import { replacedCalendars } from '../calendar/replaced-calendars.ts';
 import { withMark } from '../model/account.ts';
 import { type ImplausibleInventory, isImplausibleTooLong } from '../model/assess-inventory.ts';
+import type { WaveRule } from '../model/policy.ts';
 import type {
   HeldStratum,
   Rollout,
@@ -58,7 +59,11 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'waveApproved':
       return { ...next, waves: withWave(rollout, fact.wave, { approvedAt: fact.at }) };
     case 'waveOpened':
-      return { ...next, waves: withWave(rollout, fact.wave, { state: 'open', openedAt: fact.at }) };
+      return {
+        ...next,
+        config: configIn(rollout, fact.wave),
+        waves: withWave(rollout, fact.wave, { state: 'open', openedAt: fact.at }),
+      };
     case 'soakBegun':
       return { ...next, waves: withWave(rollout, fact.wave, { state: 'soaking', soakEndsAt: fact.endsAt }) };
     case 'soakPolled':
@@ -163,6 +168,13 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     default:
       return assertNever(fact);
   }
+}
+
+/** A wave that opens with another calendar ends the turns that the calendar of the wave before it allowed (P7). */
+function configIn({ config, policy }: Rollout, wave: number): Rollout['config'] {
+  const calendarOf = (rule: WaveRule | undefined) => JSON.stringify([rule?.windows, rule?.notBefore]);
+  const isSame = wave === 0 || calendarOf(policy.waves[wave]) === calendarOf(policy.waves[wave - 1]);
+  return isSame ? config : { ...config, changes: config.changes + 1 };
 }
 
 /** With `resume` the operator accepts the failures, the missing evidence and the answers of gates. Only new ones count. */

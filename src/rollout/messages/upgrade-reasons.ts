@@ -24,7 +24,7 @@ export const upgradeReasonText: (reason: UpgradeReason) => string = makeText<
   braked: () => 'the rollout stopped before it could start',
   inventory: ({ why }) => implausibleText(why),
   policyMissing: ({ policy }) => `no config has the policy ${policy} any more`,
-  policyChanged: () => 'the policy changed after it was admitted',
+  policyChanged: () => 'limits or windows changed after it was admitted',
   stratumHeld: stratumHeldText,
   windowCloses: () => 'the window closes too soon to start it',
   buildNotOffered: () => 'the target build is no longer offered',

@@ -142,7 +142,7 @@ export interface UnreadableRecords {
 export interface RolloutConfig {
   /** Grows with each new config of the installation; 0 if unknown. */
   readonly generation: number;
-  /** How often its limits have changed since the plan was frozen. An earlier admission no longer counts. */
+  /** How often its limits or its open calendar have changed since the plan was frozen. An earlier admission no longer counts. */
   readonly changes: number;
   /** Oldest first, and only for the picture of the rollout; absent: no reload has changed its calendar. */
   readonly replacedCalendars?: readonly ReplacedCalendar[];
