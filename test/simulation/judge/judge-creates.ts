@@ -159,14 +159,6 @@ export function makeCreateJudge(parts: {
       const heldSince = of.strataHeldSince.get(upgrade.identity.stratum);
       const isHeld = heldSince !== undefined && now() - heldSince > leavesWithinMs;
       verdicts.check('P4', !isHeld, `${who}, whose stratum ${stratum} is held`);
-      // A collector of a group that was released may belong to a stratum that is held still.
-      const first = of.firstStrata.get(collectorId) ?? '';
-      const heldFirst = rollout.strata.held.find(
-        ({ label, attributes }) => label === first && attributes === undefined,
-      );
-      const firstSince = of.strataHeldSince.get(heldFirst?.stratum ?? -1) ?? now();
-      const isFirstHeld = heldFirst !== undefined && now() - firstSince > leavesWithinMs;
-      verdicts.check('P4', !isFirstHeld, `${who}, whose first stratum ${first} is held`);
       const group = heldGroupOf(of, collectorId, now() - leavesWithinMs);
       verdicts.check('P4', group === undefined, `${who}, whose group ${group} is held`);
 

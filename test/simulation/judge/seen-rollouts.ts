@@ -17,8 +17,6 @@ export interface SeenRollout {
   groups: PlanGroups;
   upgrades: Map<number, Upgrade>;
   attributes: AttributeTable | undefined;
-  /** By collector: the stratum that its plan gave it, before any group was held. */
-  readonly firstStrata: Map<number, string>;
   readonly frozenAt: number;
   /** Of the daemon that planned it. */
   readonly account: Account;
@@ -93,7 +91,6 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
         groups: plan.groups,
         upgrades: recordsOf(plan),
         attributes: plan.attributes,
-        firstStrata: strataOf(plan),
         frozenAt: now(),
         account,
         stateSince: now(),
@@ -124,8 +121,6 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       seen.upgrades = recordsOf(plan);
       seen.attributes = plan.attributes;
       seen.strataHeldSince.clear();
-      seen.firstStrata.clear();
-      for (const [id, label] of strataOf(plan)) seen.firstStrata.set(id, label);
     },
     joined: (plan) => {
       const seen = all.get(plan.rollout.id);
@@ -136,9 +131,6 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       for (const upgrade of plan.upgrades) {
         if (seen.upgrades.has(upgrade.identity.collectorId)) continue;
         seen.upgrades.set(upgrade.identity.collectorId, upgrade);
-        const { label, attributes } = plan.groups.strata[upgrade.identity.stratum] ?? {};
-        if (label !== undefined && attributes === undefined)
-          seen.firstStrata.set(upgrade.identity.collectorId, label);
         seen.lastReturnAt.set(upgrade.identity.wave, now());
       }
       seen.isDisturbed = true;
@@ -188,15 +180,6 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       return seen;
     },
   };
-}
-
-function strataOf({ upgrades, groups }: FrozenPlan): Map<number, string> {
-  return new Map(
-    upgrades.map(({ identity: { collectorId, stratum } }) => [
-      collectorId,
-      groups.strata[stratum]?.label ?? '',
-    ]),
-  );
 }
 
 function weightIn({ upgrades }: SeenRollout, index: number): number {
