@@ -48,6 +48,12 @@ export const RolloutNight = namedObject('RolloutNight', 'A rollout on one time a
         at: Instant,
         event: z.string().describe('Its name, as in the list of events.'),
         wave: z.string().nullable(),
+        subject: z
+          .string()
+          .exactOptional()
+          .describe(
+            'The retried failures, or the id of the rollback that was aborted. Absent: the event is about the rollout or its wave.',
+          ),
         reason: z.string(),
         by: z.string(),
       }),

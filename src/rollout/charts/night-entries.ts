@@ -24,6 +24,7 @@ const gateTones = { met: 'good', missed: 'bad', hold: 'bad', error: 'late' } as 
 const eventTones: Readonly<Record<string, NumberTone>> = {
   ...{ 'rollout.aborted': 'bad', 'rollout.rollingBack': 'late', 'stratum.held': 'bad' },
   ...{ 'rollout.approved': 'good', 'wave.approved': 'good', 'rollout.resumed': 'good' },
+  ...{ 'rollout.retried': 'good' },
   ...{ 'stratum.released': 'good', 'rollout.succeeded': 'good', 'wave.soakSkipped': 'late' },
   ...{ 'rollout.finishedWithFailures': 'bad', 'rollout.rolledBack': 'late' },
 };

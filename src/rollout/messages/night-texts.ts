@@ -115,11 +115,17 @@ const eventNames: Readonly<Record<string, string>> = {
   'wave.soakSkipped': 'soak skipped',
 };
 
-function eventText({ event, wave, by, reason }: EventMark): string {
-  const [subject = '', verb = ''] = event.split('.');
-  const named =
-    eventNames[event] ?? (subject === 'rollout' ? stateText(verb) : `${subject} ${stateText(verb)}`);
-  return `${named}${wave === null || subject !== 'wave' ? '' : ` (${wave})`}${whoText(by)}${becauseText(reason)}`;
+function eventText(mark: EventMark): string {
+  const { event, wave, by, reason } = mark;
+  const inWave = wave === null || !event.startsWith('wave.') ? '' : ` (${wave})`;
+  return `${whatText(mark)}${inWave}${whoText(by)}${becauseText(reason)}`;
+}
+
+function whatText({ event, subject }: EventMark): string {
+  const [kind = '', verb = ''] = event.split('.');
+  if (event === 'rollout.retried' && subject !== undefined) return `${subject} retried`;
+  if (event === 'rollout.aborted' && subject !== undefined) return 'rollback aborted';
+  return eventNames[event] ?? (kind === 'rollout' ? stateText(verb) : `${kind} ${stateText(verb)}`);
 }
 
 function whoText(by: string): string {

@@ -21,15 +21,17 @@ const stretchesMax = 60;
 /**
  * A rollout on one time axis: its waves, what stopped all of them, and what operators did.
  * @param newestFirst its stored events; those of upgrades are not used
- * @param holdings who held and released builds, newest first
+ * @param audit what operators did in all rollouts, newest first
  */
 export function describeNight(
   rollout: Rollout,
   newestFirst: readonly RolloutEvent[],
   now: EpochMs,
-  holdings: readonly AuditEntry[] = [],
+  audit: readonly AuditEntry[] = [],
 ): RolloutNight {
   const events = newestFirst.filter(({ event }) => !event.startsWith('upgrade.')).toReversed();
+  const ofAudit = auditMarks(rollout, audit);
+  const backAbortedAt = ofAudit.findLast(({ event }) => event === 'rollout.aborted')?.at ?? null;
   const closed = closedBands(rollout, events, (rollout.endedAt ?? now) + dayMs);
   return {
     from: rollout.createdAt,
@@ -37,10 +39,12 @@ export function describeNight(
     lanes: rollout.waves.map((wave) => ({
       wave: wave.name,
       state: wave.state,
-      spans: spansOf(rollout, wave, { events, now }),
+      spans: spansOf(rollout, wave, { events, backAbortedAt, now }),
     })),
-    bands: [...buildHoldBands(rollout, holdings), ...stopBands(rollout, events), ...closed],
-    marks: [...eventMarks(events), ...gateMarks(rollout)].sort((a, b) => a.at - b.at).slice(-marksMax),
+    bands: [...buildHoldBands(rollout, audit), ...stopBands(rollout, events), ...closed],
+    marks: [...eventMarks(events), ...ofAudit, ...gateMarks(rollout)]
+      .sort((a, b) => a.at - b.at)
+      .slice(-marksMax),
   };
 }
 
@@ -59,11 +63,14 @@ function stoppedAt({ endedAt }: Rollout, events: readonly RolloutEvent[]): Epoch
 /** The leader judges a gate within this time of the end of the soak. */
 const passMs: DurationMs = 1_000;
 
-function spansOf(
-  rollout: Rollout,
-  wave: Wave,
-  { events, now }: { readonly events: readonly RolloutEvent[]; readonly now: EpochMs },
-): readonly Span[] {
+interface SpanParts {
+  readonly events: readonly RolloutEvent[];
+  /** When an operator aborted the rollback of this rollout; null: nobody did. */
+  readonly backAbortedAt: EpochMs | null;
+  readonly now: EpochMs;
+}
+
+function spansOf(rollout: Rollout, wave: Wave, { events, backAbortedAt, now }: SpanParts): readonly Span[] {
   const atOf = (event: RolloutEventName) =>
     events.find((each) => each.event === event && each.wave === wave.name)?.at ?? null;
   const stop = stoppedAt(rollout, events);
@@ -81,7 +88,7 @@ function spansOf(
     ...span(rollout.kind === 'rollback' ? 'back' : 'upgrade', openedAt, soaksAt ?? end),
     ...span('soak', soaksAt, isOver ? soakEnd : null).map((soak) => ({ ...soak, dueAt: soakEndsAt })),
     ...(isOver && (end ?? now) - soakEnd > passMs ? span('gates', soakEnd, end) : []),
-    ...wentBack(rollout, events).flatMap(({ from, to }) => span('back', from, to)),
+    ...wentBack(rollout, events).flatMap(({ from, to }) => span('back', from, earliest(backAbortedAt, to))),
   ];
 }
 
@@ -92,10 +99,12 @@ function earliest(...instants: ReadonlyArray<EpochMs | null>): EpochMs | null {
 
 /** When collectors of all waves were rolled back: by another rollout, whose waves are not those of this one. */
 function wentBack({ endedAt }: Rollout, events: readonly RolloutEvent[]) {
-  const [begun, done] = (['rollout.rollingBack', 'rollout.rolledBack'] as const).map((name) =>
-    events.find(({ event }) => event === name),
+  const isEnd = ({ event }: RolloutEvent) => event === 'rollout.rolledBack' || event === 'rollout.aborted';
+  return events.flatMap(({ event, at }, index) =>
+    event === 'rollout.rollingBack'
+      ? [{ from: at, to: events.slice(index + 1).find(isEnd)?.at ?? endedAt }]
+      : [],
   );
-  return begun === undefined ? [] : [{ from: begun.at, to: done?.at ?? endedAt }];
 }
 
 /** When its target build was held, while it had not ended. */
@@ -253,6 +262,18 @@ function eventMarks(events: readonly RolloutEvent[]): readonly Mark[] {
   return events
     .filter(({ event }) => !shownOtherwise.includes(event))
     .map(({ at, event, wave = null, reason, by }) => ({ kind: 'event', at, event, wave, reason, by }));
+}
+
+type EventMark = Extract<Mark, { kind: 'event' }>;
+
+/** What operators did to it without an event of its own: retries while it runs, and the abort of its rollback. */
+function auditMarks({ id, rollback }: Rollout, audit: readonly AuditEntry[]): readonly EventMark[] {
+  return audit.toReversed().flatMap(({ event, subject: whole, ...act }): readonly EventMark[] => {
+    const mark = { kind: 'event', event, wave: null, ...act } as const;
+    if (event === 'rollout.aborted') return whole === rollback.startedAs ? [{ ...mark, subject: whole }] : [];
+    if (event !== 'rollout.retried' || !whole.startsWith(`${id} `)) return [];
+    return [{ ...mark, subject: whole.slice(id.length + 1) }];
+  });
 }
 
 /** The answers that changed a verdict, and the last one of each gate. */

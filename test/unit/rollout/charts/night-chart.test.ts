@@ -102,6 +102,23 @@ describe('the picture of a rollout', () => {
     ]);
   });
 
+  it('names what an operator retried, and the abort of its rollback', () => {
+    const act = { kind: 'event', wave: null, by: 'bob', reason: 'INC-1' } as const;
+    const entries = nightEntries(
+      aNight({
+        marks: [
+          { ...act, at: at(3), event: 'rollout.retried', subject: '1 of 3 failures ("disk full")' },
+          { ...act, at: at(5), event: 'rollout.aborted', subject: 'production-20260302-2' },
+        ],
+      }),
+      showAt,
+    );
+    expect(entries.map(({ text, tone }) => [text, tone])).toEqual([
+      ['+3: 1 of 3 failures ("disk full") retried by bob: INC-1', 'good'],
+      ['+5: rollback aborted by bob: INC-1', 'bad'],
+    ]);
+  });
+
   it('numbers what happened as the list does, and groups numbers without room', () => {
     const shown = (linePx: number) =>
       groupNumbers(nightEntries(night, showAt), (of) => ((of - startedAt) / (30 * minute)) * 100, linePx);

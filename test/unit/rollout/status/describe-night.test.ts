@@ -22,6 +22,10 @@ const now = at(60);
 
 type Happened = readonly [event: RolloutEvent['event'], minutes: number, changes?: Partial<RolloutEvent>];
 
+const audited = (event: AuditEntry['event'], minutes: number, subject: string): AuditEntry => ({
+  ...{ event, at: at(minutes), subject, by: 'bob', reason: 'INC-1' },
+});
+
 /** The night of a rollout after an hour. */
 const nightOf = (changes: RolloutChanges, ...happened: readonly Happened[]) => {
   const events = happened.map(([event, minutes, more]) =>
@@ -101,6 +105,35 @@ describe('the lane of a wave', () => {
     expect(spansIn(ended, begun, ['rollout.rolledBack', 39])?.at(-1)).toEqual(['back', 20, 39]);
     expect(spansIn({ state: 'aborted', endedAt: at(30) }, ['rollout.aborted', 25])).toEqual([
       ['upgrade', 0, 25],
+    ]);
+  });
+
+  it('ends where its rollback is aborted', () => {
+    const begun = aRolloutEvent({ event: 'rollout.rollingBack', at: at(20) });
+    const rollout = aRollout({
+      ...{ state: 'rolledBack', endedAt: at(40) },
+      rollback: { startedAs: 'production-20260302-2' },
+    });
+    const audit = [
+      audited('rollout.aborted', 30, 'production-20260302-2'),
+      audited('rollout.aborted', 25, 'production-20260302-7'),
+    ];
+    const done = aRolloutEvent({ event: 'rollout.rolledBack', at: at(39) });
+    const { lanes } = describeNight(rollout, [done, begun], now, audit);
+    expect(lanes[0]?.spans.at(-1)).toMatchObject({ kind: 'back', from: at(20), to: at(30) });
+  });
+
+  it('ends where a rollback without a plan is aborted, and goes back again with the next one', () => {
+    const happened: readonly Happened[] = [
+      ...([
+        ['rollout.rollingBack', 20],
+        ['rollout.aborted', 30],
+        ['rollout.rollingBack', 35],
+      ] as const),
+    ];
+    expect(spansIn({ state: 'rollingBack' }, ...happened)?.slice(1)).toEqual([
+      ['back', 20, 30],
+      ['back', 35, null],
     ]);
   });
 
@@ -322,6 +355,38 @@ describe('the marks', () => {
       { kind: 'event', at: at(4), event: 'rollout.resumed', wave: null, reason: 'known', by: 'alice' },
       { kind: 'event', at: at(5), event: 'wave.approved', wave: 'rest', reason: '', by: 'bob' },
     ]);
+  });
+
+  it('are retries, with what was retried', () => {
+    const { id } = aRollout();
+    const audit = [
+      audited('rollout.retried', 9, `${id}0 2 failures`),
+      audited('rollout.retried', 7, `${id} 1 of 3 failures ("disk full")`),
+      audited('rollout.paused', 5, id),
+    ];
+    const resumed = aRolloutEvent({ event: 'rollout.resumed', at: at(8), reason: '' });
+    expect(describeNight(aRollout(), [resumed], now, audit).marks).toMatchObject([
+      {
+        ...{ kind: 'event', at: at(7), event: 'rollout.retried', wave: null, reason: 'INC-1', by: 'bob' },
+        subject: '1 of 3 failures ("disk full")',
+      },
+      { at: at(8), event: 'rollout.resumed' },
+    ]);
+  });
+
+  it('are the abort of its rollback', () => {
+    const rollback = { startedAs: 'production-20260302-2' };
+    const audit = [
+      audited('rollout.aborted', 30, 'production-20260302-2'),
+      audited('rollout.aborted', 25, 'production-20260302-7'),
+    ];
+    expect(describeNight(aRollout({ state: 'rollingBack', rollback }), [], now, audit).marks).toEqual([
+      {
+        ...{ kind: 'event', at: at(30), event: 'rollout.aborted', wave: null, reason: 'INC-1', by: 'bob' },
+        subject: 'production-20260302-2',
+      },
+    ]);
+    expect(describeNight(aRollout(), [], now, audit).marks).toEqual([]);
   });
 
   it('are gate results that changed, and the last one, each value with its limit', () => {
