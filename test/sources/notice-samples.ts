@@ -60,7 +60,7 @@ const failing = dueOfPolicy(undefined, scan, startedAt).announced;
 
 const notStarted = aRolloutStatus({ planned: 500, counts: countsOf({ pending: 500 }), inFlight: 0 });
 const ended = aRolloutStatus({
-  ...{ planned: 500, counts: countsOf({ succeeded: 489, failed: 11 }), inFlight: 0, causes },
+  ...{ planned: 500, counts: countsOf({ succeeded: 485, failed: 11, withdrawn: 4 }), inFlight: 0, causes },
   ...{ state: 'finishedWithFailures', endedAt: startedAt, reason: 'wave rest: all upgrades ended' },
 });
 

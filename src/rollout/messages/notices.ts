@@ -213,8 +213,8 @@ function overText(details: IncidentDetails): string {
 }
 
 function numbersText(figures: NoticeFigures): string {
-  const { kind, targetBuild, planned, succeeded, failed, inFlight, remaining } = figures;
-  return `${whereText({ kind, targetBuild })}: ${showCount(succeeded)} of ${showCount(planned)} succeeded, ${showCount(failed)} failed, ${showCount(inFlight)} in flight, ${showCount(remaining)} to do.`;
+  const counts = countTexts(figures).map(({ name, value }) => `${value} ${name.toLowerCase()}`);
+  return `${whereText(figures)}: ${counts.join(', ')}.`;
 }
 
 /** A rollback takes each collector back to its own build. */
@@ -222,23 +222,19 @@ function whereText({ kind, targetBuild }: Pick<NoticeFigures, 'kind' | 'targetBu
   return kind === 'rollback' ? 'Back to the builds before' : `To build ${targetBuild}`;
 }
 
-function figureTexts({
-  kind,
-  targetBuild,
-  planned,
-  succeeded,
-  failed,
-  inFlight,
-  remaining,
-}: NoticeFigures): NoticeFigureText {
-  const values = {
-    Succeeded: `${showCount(succeeded)} of ${showCount(planned)}`,
-    Failed: showCount(failed),
-    'In flight': showCount(inFlight),
-    'To do': showCount(remaining),
-  };
-  return {
-    where: whereText({ kind, targetBuild }),
-    values: Object.entries(values).map(([name, value]) => ({ name, value })),
-  };
+function figureTexts(figures: NoticeFigures): NoticeFigureText {
+  return { where: whereText(figures), values: countTexts(figures) };
+}
+
+/** Together they are all planned collectors. */
+function countTexts(figures: NoticeFigures): NoticeFigureText['values'] {
+  const { planned, succeeded, failed, withdrawn = 0, rolledBack = 0, inFlight, remaining } = figures;
+  return [
+    { name: 'Succeeded', value: `${showCount(succeeded)} of ${showCount(planned)}` },
+    { name: 'Failed', value: showCount(failed) },
+    ...(withdrawn === 0 ? [] : [{ name: 'Withdrawn', value: showCount(withdrawn) }]),
+    ...(rolledBack === 0 ? [] : [{ name: 'Rolled back', value: showCount(rolledBack) }]),
+    { name: 'In flight', value: showCount(inFlight) },
+    { name: 'To do', value: showCount(remaining) },
+  ];
 }

@@ -70,6 +70,10 @@ export interface NoticeFigures {
   readonly planned: number;
   readonly succeeded: number;
   readonly failed: number;
+  /** Absent: none, or an older version wrote the record. */
+  readonly withdrawn?: number;
+  /** Back on their former build; absent: none, or an older version wrote the record. */
+  readonly rolledBack?: number;
   readonly inFlight: number;
   /** Neither ended nor in flight. */
   readonly remaining: number;

@@ -267,6 +267,8 @@ function figuresOf(status: RolloutStatus): NoticeFigures {
     planned: status.planned,
     succeeded: counts.succeeded,
     failed: countIn(counts, isFailed),
+    ...(counts.withdrawn > 0 && { withdrawn: counts.withdrawn }),
+    ...(counts.rolledBack > 0 && { rolledBack: counts.rolledBack }),
     inFlight: status.inFlight,
     remaining: Math.max(0, countIn(counts, (state) => !isEnd(state)) - status.inFlight),
     causes,

@@ -96,6 +96,15 @@ describe('a message in Slack', () => {
     ]);
   });
 
+  it('has a figure for those withdrawn and those rolled back, where there are any', () => {
+    const counts = countsOf({ succeeded: 5, failed: 9, withdrawn: 2, rolledBack: 4 });
+    const fields = blocksOf(slackOf({ ...held, inFlight: 0, counts })).flatMap((each) => each.fields ?? []);
+    expect(fields.map(({ text }) => text)).toEqual([
+      ...['*Succeeded*\n5 of 20', '*Failed*\n9', '*Withdrawn*\n2', '*Rolled back*\n4'],
+      ...['*In flight*\n0', '*To do*\n0'],
+    ]);
+  });
+
   it('has a button for the page, for the dialog of each verb that is advised, and for the guide', () => {
     expect(buttonsOf(slackOf(held)).map(({ text, url, style }) => [text.text, url, style])).toEqual([
       ['Open the page', page, undefined],

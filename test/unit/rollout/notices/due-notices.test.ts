@@ -5,7 +5,7 @@ import { needsPersonNow } from '../../../../src/rollout/model/notice.ts';
 import { type AnnouncedRollout, dueOfRollout } from '../../../../src/rollout/notices/due-notices.ts';
 import { dueOfPolicy, type ScanReading } from '../../../../src/rollout/notices/due-of-policy.ts';
 import { startedAt } from '../../../support/builders.ts';
-import { aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
+import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 import { aCause, aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
 const minute = 60_000;
@@ -282,6 +282,28 @@ describe('the notifications of a rollout', () => {
       title: 'rollback of production: held',
       numbers: expect.stringMatching(/^Back to the builds before: 1 of 10 /),
     });
+  });
+
+  it('count every planned collector of an ended rollout, also those withdrawn and rolled back', () => {
+    const textOf = (changes: Partial<RolloutStatus>) => {
+      const notice = firstNotices({ ...ended, inFlight: 0, ...changes }).at(-1);
+      return notice && noticeText(notice);
+    };
+    const withdrawn = textOf({
+      planned: 77,
+      counts: countsOf({ succeeded: 58, failed: 15, withdrawn: 4 }),
+    });
+    expect(withdrawn?.numbers).toBe(
+      'To build 19.536-4: 58 of 77 succeeded, 15 failed, 4 withdrawn, 0 in flight, 0 to do.',
+    );
+    const back = textOf({
+      ...{ state: 'rolledBack', planned: 1_608 },
+      counts: countsOf({ succeeded: 66, failed: 3, rolledBack: 1_539 }),
+    });
+    expect(back?.numbers).toContain('66 of 1,608 succeeded, 3 failed, 1,539 rolled back, 0 in flight,');
+    expect(back?.figures?.values.map(({ name, value }) => `${name} ${value}`)).toEqual([
+      ...['Succeeded 66 of 1,608', 'Failed 3', 'Rolled back 1,539', 'In flight 0', 'To do 0'],
+    ]);
   });
 });
 
