@@ -5,7 +5,7 @@ import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { targetText } from '../../rollout/messages/plans.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
-import { doneText, stayText } from '../rollouts/done-text.ts';
+import { doneText, stayText, withdrawnText } from '../rollouts/done-text.ts';
 import { widest } from '../rollouts/fit-lines.ts';
 import { headlineColor, headlineText } from '../rollouts/headline-text.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
@@ -75,6 +75,7 @@ export function renderList(
     .map((status, index) => {
       const { createdAt, endedAt, rollbackOf, rollbackId } = status;
       const failed = failedOf(status);
+      const withdrawn = withdrawnText(status);
       const stay = stayText(status);
       return [
         (ids[index] ?? '').padEnd(widths[0] ?? 0),
@@ -82,6 +83,7 @@ export function renderList(
         paint(headlineColor(status), (headlines[index] ?? '').padEnd(widths[2] ?? 0)),
         doneText(status),
         ...(failed === 0 ? [] : [paint('red', `${showCount(failed)} failed`)]),
+        ...(withdrawn === '' ? [] : [withdrawn]),
         ...(stay === '' ? [] : [stay]),
         showZoned(createdAt, now, endedAt),
         ...(rollbackOf === null ? [] : [`the rollback of ${toPrintable(rollbackOf)}`]),

@@ -3,7 +3,7 @@ import type { LeftBehindKind } from '../../base/vocabulary.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 
-type Figures = Pick<RolloutStatus, 'kind' | 'state' | 'counts' | 'planned' | 'leftBehind'>;
+type Figures = Pick<RolloutStatus, 'kind' | 'state' | 'counts' | 'planned' | 'leftBehind' | 'endedAt'>;
 
 /** Collectors that the rollback planned, but did not take back. Its own status counts them, too. */
 const plannedKinds: readonly LeftBehindKind[] = ['failed', 'withdrawn'];
@@ -18,6 +18,18 @@ export function doneText(status: Figures): string {
   if (state !== 'rolledBack') return `${showCount(counts.succeeded)}/${showCount(planned)} ok`;
   const missed = countLeft(leftOf(status, (each) => plannedKinds.includes(each)));
   return `${showCount(counts.rolledBack)}/${showCount(counts.rolledBack + missed)} back`;
+}
+
+/**
+ * `4 withdrawn`: collectors without which the figures of an ended rollout do not add up; empty without any. A rollout that
+ * was taken back has those of its rollback, as for the collectors that are back.
+ */
+export function withdrawnText(status: Figures): string {
+  const { kind, state, counts, endedAt } = status;
+  if (endedAt === null) return '';
+  const isTakenBack = kind !== 'rollback' && state === 'rolledBack';
+  const count = isTakenBack ? countLeft(leftOf(status, (each) => each === 'withdrawn')) : counts.withdrawn;
+  return count === 0 ? '' : `${showCount(count)} withdrawn`;
 }
 
 /** `11 stay`: collectors that a rollback leaves out of its plan; empty without any. */

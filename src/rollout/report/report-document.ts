@@ -79,11 +79,12 @@ function starterOf({ status, events, holdings }: ReportInput): string {
 }
 
 function endTexts({ leftBehind }: RolloutStatus, all: GroupFigures): readonly string[] {
-  const { succeeded, rolledBack } = all.ends;
+  const { succeeded, withdrawn, rolledBack } = all.ends;
   const left = countLeft(leftBehind);
   return [
     `${showCount(succeeded)} succeeded`,
     `${showCount(failedIn(all))} failed`,
+    ...(withdrawn === 0 ? [] : [`${showCount(withdrawn)} withdrawn`]),
     ...(rolledBack === 0 ? [] : [`${showCount(rolledBack)} rolled back later`]),
     ...(left === 0 ? [] : [`${showCount(left)} not rolled back`]),
   ];

@@ -21,6 +21,30 @@ it('a list shows the builds of a rollback, and how many collectors are back', ()
   expect(upgrade).toMatch(/→ 19\.536-4 .* \d+\/\d+ ok {2}/);
 });
 
+it('a list shows how many were withdrawn from a rollout that has ended', () => {
+  const lineOf = (changes: Parameters<typeof aRolloutStatus>[0]) =>
+    renderList([aRolloutStatus({ planned: 77, ...changes })], startedAt, plain);
+  const counts = countsOf({ succeeded: 58, failed: 15, withdrawn: 4 });
+  const endedAt = startedAt + 60_000;
+  expect(lineOf({ endedAt, counts })).toContain('  58/77 ok  15 failed  4 withdrawn  ');
+  expect(lineOf({ endedAt: null, counts })).not.toContain('withdrawn');
+  expect(lineOf({ endedAt, counts: countsOf({ succeeded: 77 }) })).not.toContain('withdrawn');
+});
+
+it('a list shows how many were withdrawn from a rollback, also beside the rollout that it took back', () => {
+  const left = { kind: 'withdrawn', reason: 'the rollback was aborted', count: 3, names: [] } as const;
+  const rolledBack = aRolloutStatus({
+    ...{ state: 'rolledBack', planned: 77, endedAt: startedAt + 60_000, leftBehind: [left] },
+    counts: countsOf({ rolledBack: 39, succeeded: 3, withdrawn: 35 }),
+  });
+  const rollback = aRolloutStatus({
+    ...{ kind: 'rollback', state: 'aborted', planned: 42, endedAt: startedAt + 60_000 },
+    counts: countsOf({ succeeded: 39, withdrawn: 3 }),
+  });
+  for (const line of renderList([rolledBack, rollback], startedAt, plain).split('\n'))
+    expect(line).toContain('  39/42 back  3 withdrawn  ');
+});
+
 it('a list shows the zone of its times', () => {
   const [line] = renderList([aRolloutStatus({ endedAt: startedAt + 60_000 })], startedAt, plain).split('\n');
   expect(line).toContain(`  ${showZoned(startedAt, startedAt, startedAt + 60_000)}`);

@@ -234,6 +234,12 @@ describe('a report', () => {
     );
   });
 
+  it('counts withdrawn collectors, so that the figures of an ended rollout add up', () => {
+    const figures = tallied(succeeded(minute), anEndedOne('withdrawn', {}), anEndedOne('withdrawn', {}));
+    const text = writeReport(reportDocument(anInput({ figures })), 'md');
+    expect(text).toContain('planned, 1 succeeded, 0 failed, 2 withdrawn |');
+  });
+
   it('lists the collectors that a rollback left, and counts those that went back by build', () => {
     const back = (fromBuild: string) =>
       anEndedOne('rolledBack', {}, { fromBuild, collectorName: 'returned' });
