@@ -18,7 +18,7 @@ export function learnedOf(view: LearnedFrom, now: EpochMs): LearnedDurations {
   const strata = strataOf(view);
   if (strata === undefined) return learned;
   const { ended, factorOf, remainingFactor } = strata;
-  // How far one runs beyond all that ended shows nothing of the others: it may be a collector in trouble.
+  // How far one runs beyond all that ended shows nothing of the others: it may be a broken collector.
   const ageMaxMs = learned.count < learnedMin ? Number.POSITIVE_INFINITY : Math.max(...ended.map(longestIn));
   const ages = (view.inFlight ?? []).flatMap((upgrade) => {
     const startedAt = startedAtOf(upgrade);
