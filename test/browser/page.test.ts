@@ -478,6 +478,41 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await buttons.first().getAttribute('class')).toBe('primary');
   });
 
+  it('offers both ways on where only held strata remain: an end without them, and their release', async () => {
+    const labels = ['AIX', 'fields.rack=r7', 'HP-UX'];
+    const strata = strataHolding(...labels.map((label) => aHeldStratum({ label, waiting: 4, failed: 1 })));
+    const onlyHeld = { state: 'held', hold: 3, reasonKind: 'onlyHeldStrata' } as const;
+    const waves = [aWaveStatus({ setAside: 12 })];
+    const status = aRolloutStatus({
+      ...{ ...onlyHeld, strata, waves, counts: countsOf({ pending: 12 }), sharedAttribute: null },
+      ...{ headline: { kind: 'held', needsPerson: true }, verbs: ['resume', 'abort'] },
+    });
+    const rolloutId = status.id;
+    const done = (label: string) =>
+      ({ kind: 'done', subject: { kind: 'stratum', label, rolloutId } }) as const;
+    const holdResults = Object.fromEntries(labels.map((label) => [label, done(label)]));
+    const { operations, url } = await servePage([status], {}, 1, { holdResults });
+    const overview = await open(url);
+    const row = overview.locator('.policy .verbs').getByRole('button');
+    await row.first().waitFor();
+    expect(await row.allTextContents()).toEqual(['resume', 'release the 3 held strata …']);
+    const page = await open(`${url}/#/rollouts/${status.id}`);
+    const card = page.getByRole('region', { name: 'What to do now' });
+    const buttons = card.locator('.verbs').getByRole('button');
+    await buttons.first().waitFor();
+    expect(await buttons.allTextContents()).toEqual(['resume', 'release the 3 held strata …', 'abort']);
+    for (const at of [0, 1]) expect(await buttons.nth(at).getAttribute('class')).toBe('primary');
+    await buttons.nth(1).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Group fields.rack=r7: 4 collectors of').waitFor();
+    await page.locator('dialog :focus').waitFor();
+    await page.keyboard.type('the rack is back');
+    await dialog.getByRole('button', { name: 'release' }).click();
+    await expect
+      .poll(() => operations.holdRequests)
+      .toMatchObject(labels.map((subject) => ({ did: 'release', subject, reason: 'the rack is back' })));
+  });
+
   it('links the rollout whose failures hold the build of another policy', async () => {
     const reason = `${waiting}: wave canary: 3 failures, 2 allowed`;
     const buildHold = { build: '19.536-4', by: 'daemon', reason, at: 0 };

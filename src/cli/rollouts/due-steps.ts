@@ -1,5 +1,10 @@
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { groupToHold, groupToHoldFirst, strataToReleaseFirst } from '../../rollout/decision/group-to-hold.ts';
+import {
+  endsWithoutFailedStrata,
+  groupToHold,
+  groupToHoldFirst,
+  strataToReleaseFirst,
+} from '../../rollout/decision/group-to-hold.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutVerb } from '../../rollout/verbs/judge-verb.ts';
 
@@ -13,13 +18,15 @@ export interface Released {
 export type DueStep =
   | { readonly kind: 'hold'; readonly group: string }
   | { readonly kind: 'release'; readonly released: Released }
+  /** The same before the resume that stands in front of it, which otherwise ends the rollout without what is held. */
+  | { readonly kind: 'releaseFirst'; readonly released: Released }
   | { readonly kind: 'verb'; readonly verb: RolloutVerb };
 
 /** Verbs, the most likely first. */
 const firstVerbs: readonly RolloutVerb[] = ['approve', 'resume'];
 const firstWithoutPolicy: readonly RolloutVerb[] = ['abort'];
 
-/** What to do now, in this order: the most likely verb, after what has to come before it. None: no verb is legal. */
+/** What to do now, in this order: the most likely verb, after what has to come before it, or with it. None: no verb is legal. */
 export function dueSteps(status: RolloutStatus): readonly DueStep[] {
   const { verbs, buildHold, headline } = status;
   const preferred = headline.kind === 'policyMissing' ? firstWithoutPolicy : firstVerbs;
@@ -34,10 +41,13 @@ export function dueSteps(status: RolloutStatus): readonly DueStep[] {
       askedNow(status, 'resume') === undefined ? [] : [{ kind: 'verb', verb: 'resume' }];
     return [...hold, { kind: 'release', released: { of: 'build', subjects: [buildHold.build] } }, ...resume];
   }
+  const verb: DueStep = { kind: 'verb', verb: first };
   const strata = first === 'resume' ? strataToReleaseFirst(status) : [];
-  const release: readonly DueStep[] =
-    strata.length === 0 ? [] : [{ kind: 'release', released: { of: 'strata', subjects: strata } }];
-  return [...hold, ...release, { kind: 'verb', verb: first }];
+  if (strata.length === 0) return [...hold, verb];
+  const released: Released = { of: 'strata', subjects: strata };
+  return endsWithoutFailedStrata(status)
+    ? [...hold, verb, { kind: 'releaseFirst', released }]
+    : [...hold, { kind: 'release', released }, verb];
 }
 
 /** The group that explains the failures is held before the rollout is resumed. */

@@ -11,6 +11,7 @@ import {
   holdCommandOf,
   quoteArgument,
   releaseCommandOf,
+  releasedMax,
 } from '../../rollout/status/command-for.ts';
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
@@ -309,8 +310,15 @@ function verbParts(status: RolloutStatus): readonly Part[] {
       isNewer ? 'nothing here: a daemon of the newer version continues it' : 'nothing: it ends automatically',
     ];
   }
-  const asked = steps.flatMap((step) => commandOf(step, status) ?? []);
-  const texts = asked.map((text, index) => (index < asked.length - 1 ? `${text}, then` : text));
+  const asked = steps.flatMap((step) => {
+    const text = commandOf(step, status);
+    return text === undefined ? [] : [{ text, step }];
+  });
+  const texts = asked.map(({ text }, index) => {
+    const next = asked[index + 1]?.step;
+    if (next === undefined) return text;
+    return next.kind === 'releaseFirst' ? `${text} (ends without them), or` : `${text}, then`;
+  });
   const others = verbs
     .filter((verb) => !steps.some((step) => step.kind === 'verb' && step.verb === verb))
     .map((verb) => (verb === 'rollback' && startsNow(status) ? 'rollback --now' : commandName(verb)));
@@ -326,6 +334,11 @@ function commandOf(step: DueStep, status: RolloutStatus): string | undefined {
       return holdCommandOf(status);
     case 'release':
       return releaseCommandOf(step.released.subjects);
+    case 'releaseFirst': {
+      const { subjects } = step.released;
+      const command = releaseCommandOf(subjects);
+      return subjects.length > releasedMax ? `release some of them first: ${command}` : `${command} first`;
+    }
     case 'verb':
       return commandFor(status, step.verb);
     default:

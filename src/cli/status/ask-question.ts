@@ -53,7 +53,7 @@ export function askRelease(state: ScreenState, status: RolloutStatus | undefined
 function releasedFrom(status: RolloutStatus): Released | undefined {
   const { buildHold, strata, endedAt } = status;
   if (endedAt !== null) return undefined;
-  const due = dueSteps(status).find((step) => step.kind === 'release');
+  const due = dueSteps(status).find((step) => step.kind === 'release' || step.kind === 'releaseFirst');
   if (due !== undefined) return due.released;
   if (buildHold !== null) return { of: 'build', subjects: [buildHold.build] };
   // An operator holds on purpose, so such a hold is not released together with others.

@@ -77,10 +77,10 @@ function keysOf(state: ScreenState): readonly string[] {
   if (isEmpty(state)) return ['? keys', 'q quit'];
   const status = openOne(state);
   const isStartDue = chosenRow(state)?.needs !== undefined;
-  const due = isStartDue ? 's start' : dueKey(status ?? rolloutAtCursor(state));
+  const due = isStartDue ? ['s start'] : dueKeys(status ?? rolloutAtCursor(state));
   const moves = status === undefined ? ['up/down', 'enter open', '/ search'] : ['enter story', '/ search'];
   const back = status !== undefined && state.rows.length > 1 ? ['esc back'] : [];
-  return [...moves, ...(due === '' ? [] : [due]), ...back, '? keys', 'q quit'];
+  return [...moves, ...due, ...back, '? keys', 'q quit'];
 }
 
 /** What enter does; empty where it does nothing. */
@@ -111,12 +111,12 @@ function typedText(typing: NonNullable<ScreenState['typing']>): string {
   }
 }
 
-/** The key for what the line `do` shows first, else for a pause; empty where no key is legal. */
-function dueKey(status: RolloutStatus | undefined): string {
-  if (status === undefined) return '';
-  const [first] = dueSteps(status);
-  const key = first === undefined ? '' : keyOf(first);
-  return key === '' && status.verbs.includes('pause') ? verbKeys.pause : key;
+/** The key for what the line `do` shows first, and for its alternative, else for a pause. None: no key is legal. */
+function dueKeys(status: RolloutStatus | undefined): readonly string[] {
+  if (status === undefined) return [];
+  const steps = dueSteps(status).filter(({ kind }, index) => index === 0 || kind === 'releaseFirst');
+  const keys = steps.map(keyOf).filter((key) => key !== '');
+  return keys.length === 0 && status.verbs.includes('pause') ? [verbKeys.pause] : keys;
 }
 
 /** Empty where only the command does it. */
@@ -130,7 +130,8 @@ function keyOf(step: DueStep): string {
   switch (step.kind) {
     case 'hold':
       return 'h hold group';
-    case 'release': {
+    case 'release':
+    case 'releaseFirst': {
       const { of, subjects } = step.released;
       return subjects.length > releasedMax ? '' : `l release ${of}`;
     }

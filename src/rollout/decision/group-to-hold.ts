@@ -74,3 +74,12 @@ export function strataToReleaseFirst(
   if (reasonKind !== 'onlyHeldStrata' || startableOf(status) > 0) return [];
   return strata.held.flatMap(({ label, waiting }) => (waiting > 0 ? [label] : []));
 }
+
+/**
+ * Whether the resume that ends the rollout without its held strata is advised as much as their release. Collectors of theirs have
+ * failed. While the cause stands, those that are released fail too.
+ */
+export function endsWithoutFailedStrata(status: Parameters<typeof strataToReleaseFirst>[0]): boolean {
+  const labels = new Set(strataToReleaseFirst(status));
+  return status.strata.held.some(({ label, failed = 0 }) => failed > 0 && labels.has(label));
+}

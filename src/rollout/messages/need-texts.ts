@@ -5,7 +5,12 @@ import type { PolicyNeed } from '../../contract/admin/policies.ts';
 import type { RolloutStatus, ShownBlocker } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { isWindowWait } from '../decision/blocker.ts';
-import { groupToHoldFirst, startableOf, strataToReleaseFirst } from '../decision/group-to-hold.ts';
+import {
+  endsWithoutFailedStrata,
+  groupToHoldFirst,
+  startableOf,
+  strataToReleaseFirst,
+} from '../decision/group-to-hold.ts';
 import { startingIn } from './consequences.ts';
 import { stayTexts } from './exclusions.ts';
 import { capitalized, counted, endText, sentence, stateText } from './sentences.ts';
@@ -119,22 +124,33 @@ function isCauseGone(status: RolloutStatus): boolean {
 function waysOn(status: RolloutStatus): string {
   const { verbs, buildHold } = status;
   const group = groupToHoldFirst(status);
-  const strata = strataToReleaseFirst(status).map(heldName);
-  const released = [
-    ...(strata.length === 0
-      ? []
-      : [strata.length === 1 ? strata.join() : `the ${strata.length} held strata`]),
-    ...(buildHold === null ? [] : [`build ${buildHold.build}`]),
-  ];
-  const resume = released.length === 0 ? 'resume' : `release ${released.join(' and ')} and resume`;
   const ways = [
-    ...(verbs.includes('resume') || buildHold !== null ? [resume] : []),
+    ...(verbs.includes('resume') || buildHold !== null ? resumeWays(status) : []),
     ...(verbs.includes('abort') ? ['abort'] : []),
     ...(verbs.includes('rollback') ? ['roll back'] : []),
   ];
   const last = ways.pop() ?? 'wait';
-  const all = ways.length === 0 ? last : `${ways.join(', ')} or ${last}`;
+  // A way of several words ends with a comma.
+  const or = ways.some((way) => way.includes(' without ')) ? ', or' : ' or';
+  const all = ways.length === 0 ? last : `${ways.join(', ')}${or} ${last}`;
   return group === undefined ? all : `hold ${group}. Then ${all}`;
+}
+
+/** A resume, with what is released before it. Where released collectors may fail again, the end without them comes first. */
+function resumeWays(status: RolloutStatus): readonly string[] {
+  const { buildHold } = status;
+  const strata = strataToReleaseFirst(status).map(heldName);
+  const strataText = strata.length === 1 ? strata.join() : `the ${strata.length} held strata`;
+  if (buildHold === null && endsWithoutFailedStrata(status))
+    return [
+      `resume to end without ${strataText}`,
+      `release ${strata.length === 1 ? 'it' : 'them'} and resume`,
+    ];
+  const released = [
+    ...(strata.length === 0 ? [] : [strataText]),
+    ...(buildHold === null ? [] : [`build ${buildHold.build}`]),
+  ];
+  return [released.length === 0 ? 'resume' : `release ${released.join(' and ')} and resume`];
 }
 
 /** The sentence for a rollout that continues, except for a part that a person has to settle. */

@@ -1,7 +1,7 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { groupToHold, strataToReleaseFirst } from '../decision/group-to-hold.ts';
+import { endsWithoutFailedStrata, groupToHold, strataToReleaseFirst } from '../decision/group-to-hold.ts';
 import type { IncidentDetails, Notice, NoticeAction, NoticeFigures, OnceDetails } from '../model/notice.ts';
 import { isRolloutEnd } from '../model/rollout.ts';
 import { endStates, isEnd, isFailed } from '../model/upgrade.ts';
@@ -291,13 +291,15 @@ function stepsFor(status: RolloutStatus, details: IncidentDetails): readonly Not
   switch (details.event) {
     case 'approvalNeeded':
       return [...releaseOfBuild(status, 'approve'), ...verbs('approve', 'abort')];
-    case 'held':
-      return [
-        ...releaseOfStrata(status),
-        ...holdOfGroup(status),
-        ...releaseOfBuild(status, 'resume'),
-        ...verbs('resume', 'abort', 'rollback'),
-      ];
+    case 'held': {
+      const releases = releaseOfStrata(status);
+      const resume = verbs('resume');
+      const others = [...holdOfGroup(status), ...releaseOfBuild(status, 'resume')];
+      const stops = verbs('abort', 'rollback');
+      return endsWithoutFailedStrata(status)
+        ? [...resume, ...releases, ...others, ...stops]
+        : [...releases, ...others, ...resume, ...stops];
+    }
     case 'stratumHeld':
       return details.others === undefined ? [releaseStep(details.label)] : [{ command: 'upwave holds' }];
     case 'noProgress':

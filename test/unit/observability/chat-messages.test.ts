@@ -161,6 +161,18 @@ describe('a message in Slack', () => {
       'upwave resume production --hold 7',
     ]);
     expect(writtenOf(of(4)).commands.slice(2, 4)).toEqual(['upwave release HP-UX', 'upwave holds']);
+    const strata = strataHolding(
+      aHeldStratum({ by: 'ann', label: 'AIX', failed: 2 }),
+      aHeldStratum({ by: 'ann', label: 'HP-UX' }),
+    );
+    const either = writtenOf({ ...of(2), strata });
+    expect(either.commands).toEqual([
+      'upwave resume production --hold 7',
+      'upwave release AIX',
+      'upwave release HP-UX',
+      ...['upwave abort production', 'upwave rollback production'],
+    ]);
+    expect(either.buttons.slice(0, 2).map(({ label }) => label)).toEqual(['resume', 'release AIX']);
     expect(writtenOf({ ...of(1), reasonKind: 'failures' }).commands[0]).toMatch(/resume/);
     expect(writtenOf({ ...of(1), waves: [aWaveStatus({ setAside: 5 })] }).commands[0]).toMatch(/resume/);
   });

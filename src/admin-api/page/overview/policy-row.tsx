@@ -1,6 +1,6 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
 import type { PolicyNeed } from '../../../contract/admin/policies.ts';
-import { groupToHoldFirst } from '../../../rollout/decision/group-to-hold.ts';
+import { groupToHoldFirst, strataToReleaseFirst } from '../../../rollout/decision/group-to-hold.ts';
 import { guideOfStart } from '../../../rollout/messages/guides.ts';
 import { headlineWords, policyDueText } from '../../../rollout/messages/need-texts.ts';
 import { targetText } from '../../../rollout/messages/plans.ts';
@@ -19,7 +19,7 @@ import { linkTo } from '../parts/route.ts';
 import { ByWhom, Time } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 import { Need, WhatToDo } from '../parts/what-to-do.tsx';
-import { buildToRelease, ReleaseBuild } from '../verbs/held.tsx';
+import { buildToRelease, ReleaseBuild, ReleaseStrata } from '../verbs/held.tsx';
 import { askVerb, dueVerb, labelOf } from '../verbs/verb-dialogs.tsx';
 import type { PolicyOverview } from './policy-overviews.ts';
 import { StartButton } from './scans.tsx';
@@ -54,6 +54,7 @@ export function PolicyRow({
   const current = currentWave(rollout);
   const due = dueVerb(rollout);
   const build = hasSharedHold ? undefined : buildToRelease(rollout);
+  const strata = strataToReleaseFirst(rollout);
   const failed = failedOf(rollout.counts);
   return (
     <li class={rollout.headline.needsPerson ? 'policy needs' : 'policy'}>
@@ -114,11 +115,14 @@ export function PolicyRow({
           <ReleaseBuild build={build} isDue={groupToHoldFirst(rollout) === undefined} />
         </div>
       ) : null}
-      {due === undefined ? null : (
+      {due === undefined && strata.length === 0 ? null : (
         <div class="verbs">
-          <ActButton class="primary" onClick={() => askVerb(due, rollout)}>
-            {labelOf(due, rollout)}
-          </ActButton>
+          {due === undefined ? null : (
+            <ActButton class="primary" onClick={() => askVerb(due, rollout)}>
+              {labelOf(due, rollout)}
+            </ActButton>
+          )}
+          <ReleaseStrata labels={strata} />
         </div>
       )}
     </li>

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { groupHoldTexts, releaseTexts } from '../../../rollout/messages/consequences.ts';
-import { counted } from '../../../rollout/messages/sentences.ts';
+import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
 import { heldBuildName, heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { callDaemon, type Rollout } from '../parts/call.ts';
@@ -108,6 +108,19 @@ export function ReleaseBuild({ build, isDue = true }: { readonly build: string; 
   );
 }
 
+/** Releases the strata without which a resume would end the rollout; nothing where there are none. */
+export function ReleaseStrata({ labels }: { readonly labels: readonly string[] }) {
+  const [first, ...others] = labels;
+  if (first === undefined) return null;
+  const what = others.length === 0 ? heldName(first) : `the ${labels.length} held strata`;
+  const ask = () => (others.length === 0 ? askRelease(first, what) : askReleaseAll(labels, what));
+  return (
+    <ActButton class="primary" onClick={ask}>
+      release {what} …
+    </ActButton>
+  );
+}
+
 /** @param then reads the page's data again after the call */
 export function askHold(subject: string, what: string, then?: () => void): void {
   openQuestion({
@@ -123,6 +136,31 @@ export function askHold(subject: string, what: string, then?: () => void): void 
     send: async (reason) => {
       await callDaemon('holdSubject', { body: { subject, reason } });
       then?.();
+    },
+  });
+}
+
+/** Releases held strata one by one. Sent again, it continues with those that are held. */
+function askReleaseAll(labels: readonly string[], what: string): void {
+  const done = new Set<string>();
+  openQuestion({
+    title: `Release ${what}`,
+    label: 'release',
+    content: (
+      <ul>
+        {labels.map((label) => (
+          <li key={label}>
+            {capitalized(heldName(label))}: {releaseTexts(label, rollouts.value).join(' ')}
+          </li>
+        ))}
+      </ul>
+    ),
+    send: async (reason) => {
+      for (const subject of labels) {
+        if (done.has(subject)) continue;
+        await callDaemon('releaseSubject', { body: { subject, reason } });
+        done.add(subject);
+      }
     },
   });
 }

@@ -1,7 +1,11 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { showCount } from '../../../base/singular-or-plural.ts';
-import { groupToHoldFirst, strataToReleaseFirst } from '../../../rollout/decision/group-to-hold.ts';
+import {
+  endsWithoutFailedStrata,
+  groupToHoldFirst,
+  strataToReleaseFirst,
+} from '../../../rollout/decision/group-to-hold.ts';
 import { consequenceText } from '../../../rollout/messages/consequences.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -11,7 +15,7 @@ import { Lines } from '../parts/lines.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
 import { clockText } from '../parts/time.tsx';
-import { buildToRelease, ReleaseBuild } from './held.tsx';
+import { buildToRelease, ReleaseBuild, ReleaseStrata } from './held.tsx';
 import { PlanChecks } from './plan-checks.tsx';
 import { makeRollbackPreview } from './rollback-preview.tsx';
 
@@ -27,28 +31,42 @@ export function VerbButtons({ rollout }: { readonly rollout: Rollout }) {
       {build === undefined ? null : (
         <ReleaseBuild build={build} isDue={groupToHoldFirst(rollout) === undefined} />
       )}
-      {[...(due === undefined ? [] : [due]), ...others].map((each) => (
-        <ActButton
-          key={each}
-          class={each === due ? 'primary' : stopping.includes(each) ? 'bad' : undefined}
-          aria-label={`${labelOf(each, rollout)} of ${rollout.id}`}
-          onClick={() => askVerb(each, rollout)}
-        >
-          {labelOf(each, rollout)}
-        </ActButton>
+      {due === undefined ? null : <VerbButton verb={due} rollout={rollout} isDue />}
+      <ReleaseStrata labels={strataToReleaseFirst(rollout)} />
+      {others.map((each) => (
+        <VerbButton key={each} verb={each} rollout={rollout} />
       ))}
     </div>
   );
 }
 
+interface VerbButtonProps {
+  readonly verb: Verb;
+  readonly rollout: Rollout;
+  readonly isDue?: boolean;
+}
+
+function VerbButton({ verb, rollout, isDue = false }: VerbButtonProps) {
+  return (
+    <ActButton
+      class={isDue ? 'primary' : stopping.includes(verb) ? 'bad' : undefined}
+      aria-label={`${labelOf(verb, rollout)} of ${rollout.id}`}
+      onClick={() => askVerb(verb, rollout)}
+    >
+      {labelOf(verb, rollout)}
+    </ActButton>
+  );
+}
+
 /**
- * The action that the rollout needs in order to continue. A group that explains most failures has to be held first, and held strata
- * have to be released where a resume would end the rollout without them.
+ * The action that the rollout needs in order to continue. A group that explains most failures has to be held first. Held strata
+ * have to be released where a resume would end the rollout without them, unless they may fail again.
  */
 export function dueVerb(rollout: Rollout): Verb | undefined {
   if (!rollout.headline.needsPerson) return undefined;
   if (rollout.verbs.includes('approve')) return 'approve';
-  const isResumeDue = groupToHoldFirst(rollout) === undefined && strataToReleaseFirst(rollout).length === 0;
+  const isAfterRelease = strataToReleaseFirst(rollout).length > 0 && !endsWithoutFailedStrata(rollout);
+  const isResumeDue = groupToHoldFirst(rollout) === undefined && !isAfterRelease;
   return rollout.verbs.includes('resume') && isResumeDue ? 'resume' : undefined;
 }
 

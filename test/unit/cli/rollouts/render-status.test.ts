@@ -677,6 +677,15 @@ failed  `);
     expect(doOf({ waves, strata: strataHolding(...all) })).toEqual([`upwave holds, then   ${resume}`]);
     expect(doOf({})).toEqual([resume]);
     expect(shown(given).join()).not.toContain('hold them alone');
+    // The cause may stand: released collectors would fail again. So the end without them is as good.
+    const failed = { ...stratum, failed: 15 };
+    const ends = 'upwave resume production --hold 17 (ends without them), or';
+    expect(doOf({ waves, strata: strataHolding(failed) })).toEqual([
+      `${ends}   upwave release 'osName=Windows*' first   | abort`,
+    ]);
+    expect(doOf({ waves, strata: strataHolding(failed, ...all.slice(1)) })).toEqual([
+      `${ends}   release some of them first: upwave holds   | abort`,
+    ]);
   });
 
   it('shows how to hold only the collectors with the shared attribute', () => {

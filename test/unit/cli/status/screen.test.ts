@@ -262,6 +262,17 @@ describe('the live screen', () => {
     expect(press(asked, 'enter').wishes).toEqual([
       { kind: 'release', released: { of: 'strata', subjects: ['osName=Windows*', 'Linux'] }, reason: '' },
     ]);
+    // The cause may stand, so the end without them is as good.
+    const failed = strataHolding({ ...group, failed: 3 });
+    const either = shownOf(
+      row('web', { ...held, strata: failed, counts, waves }),
+      row('edge', { ...held, strata: failed, counts, waves }),
+    );
+    for (const shown of [either, press(either, 'enter').state]) {
+      const keys = linesIn(shown, 80, 24).at(-1) ?? '';
+      expect(keys).toMatch(/r resume {3}l release strata .*\? keys/);
+      expect(keys.length).toBeLessThanOrEqual(80);
+    }
     // An operator held the group on purpose.
     const running = shownOf(row('web', { strata }));
     expect(linesIn(running, 80, 24).at(-1)).toContain('p pause');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus, SharedAttribute } from '../../../../src/contract/admin/rollout-status.ts';
-import { groupToHoldFirst } from '../../../../src/rollout/decision/group-to-hold.ts';
-import { aRolloutStatus } from '../../../support/fake-operations.ts';
+import { endsWithoutFailedStrata, groupToHoldFirst } from '../../../../src/rollout/decision/group-to-hold.ts';
+import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 import { aCause, aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
 type CauseGroup = RolloutStatus['causes'][number];
@@ -57,4 +57,23 @@ describe('the group to hold before a resume', () => {
     const strata = strataHolding(aHeldStratum({ label: 'fields.rack=r7', failed: 10 }));
     expect(groupToHoldFirst({ ...status, strata })).toBe('osName=Windows*');
   });
+});
+
+it('an end without held strata is a way on only where collectors of one that waits have failed', () => {
+  const onlyHeld = {
+    state: 'held',
+    reasonKind: 'onlyHeldStrata',
+    counts: countsOf({ pending: 4 }),
+    waves: [aWaveStatus({ setAside: 4 })],
+  } as const;
+  const waiting = aHeldStratum({ label: 'AIX', waiting: 4 });
+  const failed = { ...waiting, failed: 2 };
+  const endsIn = (changes: Partial<RolloutStatus>, ...held: RolloutStatus['strata']['held']) =>
+    endsWithoutFailedStrata(aRolloutStatus({ ...onlyHeld, ...changes, strata: strataHolding(...held) }));
+  expect(endsIn({}, aHeldStratum(), failed)).toBe(true);
+  expect(endsIn({}, waiting)).toBe(false);
+  expect(endsIn({}, waiting, { ...failed, label: 'HP-UX', waiting: 0 })).toBe(false);
+  // A resume starts others.
+  expect(endsIn({ counts: countsOf({ pending: 5 }) }, failed)).toBe(false);
+  expect(endsIn({ reasonKind: 'failures' }, failed)).toBe(false);
 });

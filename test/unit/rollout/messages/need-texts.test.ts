@@ -67,6 +67,27 @@ describe('what a rollout needs from a person', () => {
     [
       'held',
       {
+        ...{ state: 'held', reasonKind: 'onlyHeldStrata', reason: 'all else is done' },
+        verbs: ['resume', 'abort'],
+        strata: strataHolding(aHeldStratum({ label: 'osName=Windows*', failed: 3 })),
+        ...{ counts: countsOf({ pending: 7 }), waves: [aWaveStatus({ setAside: 7 })] },
+      },
+      'it is held',
+      'All else is done. Check the cause, then resume to end without group osName=Windows*, release it and resume, or abort.',
+    ],
+    [
+      'held',
+      {
+        ...{ state: 'held', reasonKind: 'onlyHeldStrata', reason: 'all else is done', verbs: ['resume'] },
+        strata: strataHolding(aHeldStratum({ label: 'AIX', failed: 3 }), aHeldStratum()),
+        ...{ counts: countsOf({ pending: 14 }), waves: [aWaveStatus({ setAside: 14 })] },
+      },
+      'it is held',
+      'All else is done. Check the cause, then resume to end without the 2 held strata, or release them and resume.',
+    ],
+    [
+      'held',
+      {
         ...{ state: 'held', reasonKind: 'onlyHeldStrata', reason: '7 can start', verbs: ['resume'] },
         counts: countsOf({ pending: 7 }),
       },
