@@ -485,7 +485,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const waves = [aWaveStatus({ setAside: 12 })];
     const status = aRolloutStatus({
       ...{ ...onlyHeld, strata, waves, counts: countsOf({ pending: 12 }), sharedAttribute: null },
-      ...{ headline: { kind: 'held', needsPerson: true }, verbs: ['resume', 'abort'] },
+      verbs: ['resume', 'abort'],
     });
     const rolloutId = status.id;
     const done = (label: string) =>

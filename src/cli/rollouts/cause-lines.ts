@@ -7,7 +7,7 @@ import { type Fit, fitLines } from './fit-lines.ts';
 
 /** How much of the causes is shown. */
 export interface CausesCut {
-  /** Causes of the worst group. Each other group has one or two. */
+  /** Causes of the worst group. Each other group has one or two. 0: only what the failures share, else one line of the first cause. */
   readonly causesMax: number;
   readonly groupsMax: number;
   /** Which commands list the upgrades: of each group and of the first cause, of each group, or of the worst one. */
@@ -30,12 +30,14 @@ export const causesCuts: readonly [CausesCut, ...CausesCut[]] = [
 // The service does not limit the length of a message.
 const linesOfCauseMax = { worst: 2, other: 1 } as const;
 
+type CausedRollout = GroupedFailures & Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'unweighedFields'>;
+
 /**
  * Why upgrades failed, are retried, are deferred or were withdrawn, most frequent first, and how to see each of them
  * where a daemon can be asked.
  */
 export function causeLines(
-  status: GroupedFailures & Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'unweighedFields'>,
+  status: CausedRollout,
   fit: Fit,
   {
     canBeAsked,
@@ -58,9 +60,9 @@ export function causeLines(
     return groupLines(group, { isFirst: index === 0, hasStrata, linesMax, causesMax, isCut }, fit);
   });
   if (causes.length === 0) return [];
-  // A held group has a line of its own, and what fails now is something else.
-  const isShown = shared !== null && !isExplainedByHold(status);
-  const sharedPart = isShown ? [{ text: sharedAttributeText(shared), color: 'red' as const }] : [];
+  const common = commonLines(status, fit);
+  const last = causesMax === 0 && common.length === 0 ? lastCauseLines(status, fit) : [];
+  if (last.length > 0) return last;
   const listOf = (label: string, group: CauseGroup['of']) =>
     `${label}: upwave upgrades ${quoteArgument(id)} --state ${group}`;
   const list = isCut
@@ -70,12 +72,30 @@ export function causeLines(
         ...(index === 0 && lists === 'groupsAndCause' ? reasonHint(causes) : []),
       ]);
   return [
-    ...(isShown ? fitLines('common', sharedPart, fit) : []),
+    ...common,
     ...(hintsHold ? holdHint(status) : []).flatMap((hint) => fitLines('', [hint], fit)),
     ...lines,
     ...(isCut ? [] : unweighedLines(status, fit)),
     ...(canBeAsked ? fitLines('', list, fit) : []),
   ];
+}
+
+/** What stays of the causes where everything else is cut: what the failures share, else one line of the first cause. */
+export function lastCauseLines(status: CausedRollout, fit: Fit): readonly string[] {
+  const group = status.causes.find(({ of }) => of === 'failed');
+  if (group === undefined) return [];
+  const common = commonLines(status, fit, linesOfCauseMax.worst);
+  if (common.length > 0) return common;
+  const hasStrata = status.strata.total > 1 && status.sharedAttribute === null;
+  const style = { isFirst: true, hasStrata, linesMax: 1, causesMax: 1, isCut: false };
+  return groupLines(group, style, fit).slice(0, 1);
+}
+
+/** What the failures share. A held group has a line of its own, and what fails now is something else. */
+function commonLines(status: CausedRollout, fit: Fit, linesMax?: number): readonly string[] {
+  const { sharedAttribute: shared, causes } = status;
+  if (shared === null || causes.length === 0 || isExplainedByHold(status)) return [];
+  return fitLines('common', [{ text: sharedAttributeText(shared), color: 'red' }], fit, linesMax);
 }
 
 /** Fields by which failures are not weighed, where some have failed and nothing is known that they share. */

@@ -16,7 +16,7 @@ import {
 import { failedOf } from '../../rollout/status/failed-aside.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showComing } from '../shell/show-instant.ts';
-import { type CausesCut, causeLines, causesCuts } from './cause-lines.ts';
+import { type CausesCut, causeLines, causesCuts, lastCauseLines } from './cause-lines.ts';
 import { type DueStep, dueSteps, isHoldDue } from './due-steps.ts';
 import { type Fit, fitLines, type Part, usualWidth } from './fit-lines.ts';
 import { headlineColor, headlineText } from './headline-text.ts';
@@ -59,10 +59,15 @@ interface Detail {
   /** Each wave may be cut to one line. */
   readonly shortWaves: boolean;
   /** Held strata where nothing waits have their release, too. Default: they are cut. */
-  readonly wholeHeld?: true;
+  readonly wholeHeld?: boolean;
+  /** Held builds and strata are cut to this many lines each. Default: they are whole. */
+  readonly heldMax?: number;
   /** What is left out besides; default: nothing. */
-  readonly without?: 'plan' | 'planAndCauses';
+  readonly without?: 'plan' | 'planAndOtherCauses';
 }
+
+// The headline, and the reason in a few lines.
+const whyMin = 4;
 
 // Room for four waves, and for the line that counts the others.
 const wavesWanted = 5;
@@ -84,12 +89,18 @@ const details: readonly Detail[] = [
   { causes: oneCause, asideMax: 0, wavesMin: wavesWanted, shortWaves: true },
 ];
 
-/** Then in this order to keep to `rowsMax`. The open wave stays before the first cause. */
+/** Then in this order to keep to `rowsMax`. One cause stays, and the open wave before what is held is whole. */
 const shortDetails: readonly Detail[] = [
   { causes: oneCause, asideMax: 0, wavesMin: 2, shortWaves: true },
   { causes: noCause, asideMax: 0, wavesMin: 2, shortWaves: true, without: 'plan' },
-  { causes: noCause, asideMax: 0, wavesMin: 1, shortWaves: true },
-  { causes: noCause, asideMax: 0, wavesMin: 1, shortWaves: true, without: 'planAndCauses' },
+  ...[
+    { wavesMin: 2, heldMax: 2 },
+    { wavesMin: 1, heldMax: 2 },
+    { wavesMin: 1, heldMax: 1 },
+  ].map((cut) => ({
+    ...{ causes: noCause, asideMax: 0, shortWaves: true, without: 'planAndOtherCauses' as const },
+    ...cut,
+  })),
 ];
 
 /**
@@ -104,24 +115,26 @@ export function renderStatus(
   const fit: Canvas = { paint, width: columns ?? usualWidth };
   const act = canBeAsked ? fitLines('do', verbParts(status), fit) : [];
   const head = headLines(status, now, fit);
-  const why = [...head, ...whyLines(status, now, fit)];
-  const shortWhy = [...head, ...whyLines(status, now, fit, { cutsIdle: true })];
+  const whyIn = ({ wholeHeld = false, heldMax }: Pick<Detail, 'wholeHeld' | 'heldMax'>) => [
+    ...head,
+    ...whyLines(status, now, fit, { cutsIdle: !wholeHeld, ...(heldMax !== undefined && { heldMax }) }),
+  ];
   const progress = fitLines('all', progressParts(status, fit), fit);
   const waves = renderWaves(status, now, fit);
   const shortWaves = renderWaves(status, now, fit, 1);
   const end = endLines(status, now, fit);
   const plan = fitLines('plan', planParts(status), fit, planLinesMax);
   const report = canBeAsked ? `: upwave report ${quoteArgument(status.id)}` : '';
-  const linesIn = (
-    { causes: cut, asideMax, wavesMin, shortWaves: mayCut, wholeHeld, without }: Detail,
-    linesMax: number,
-  ): readonly string[] | undefined => {
+  const linesIn = (detail: Detail, linesMax: number): readonly string[] | undefined => {
+    const { causes: cut, asideMax, wavesMin, shortWaves: mayCut, without } = detail;
     const hintsHold = canBeAsked && !isHoldDue(status);
-    const isWhole = without !== 'planAndCauses';
-    const causes = isWhole ? causeLines(status, fit, { canBeAsked, hintsHold, cut }) : [];
+    const causes =
+      without === 'planAndOtherCauses'
+        ? lastCauseLines(status, fit)
+        : causeLines(status, fit, { canBeAsked, hintsHold, cut });
     const aside = asideLines(status, fit, { asideMax, report });
     const last = without === undefined ? [...end, ...plan] : end;
-    const first = [...(wholeHeld === true ? why : shortWhy), ...act];
+    const first = [...whyIn(detail), ...act];
     const fixed = [first, progress, causes, aside, last].reduce((sum, { length }) => sum + length, 0);
     const room = Math.max(rows - fixed, Math.min(linesMax - fixed, wavesWanted));
     const forms = mayCut ? [waves, shortWaves] : [waves];
@@ -138,9 +151,24 @@ export function renderStatus(
     const lines = linesIn(detail, linesMax);
     if (lines !== undefined) return lines.join('\n');
   }
-  // Reasons alone fill the lines. The verbs stay.
-  const kept = cutLines(shortWhy, Math.max(1, rowsMax - act.length - 1));
-  return [...kept, ...act, ...progress, ...end, ...plan].slice(0, rowsMax).join('\n');
+  const cause = lastCauseLines(status, fit);
+  const rest = [...end, ...plan];
+  return withoutWaves({ why: whyIn({ heldMax: 1 }), act, progress, cause, rest }, rowsMax).join('\n');
+}
+
+type Lines = readonly string[];
+
+/** The reasons fill the lines, so they are cut. The verbs stay, and before the figures the cause where there is room for a few reasons. */
+function withoutWaves(
+  { why, act, progress, cause, rest }: Readonly<Record<'why' | 'act' | 'progress' | 'cause' | 'rest', Lines>>,
+  rowsMax: number,
+): Lines {
+  const least = [...why, ...act, ...progress, ...cause];
+  if (least.length <= rowsMax) return [...least, ...rest].slice(0, rowsMax);
+  const room = rowsMax - act.length - 1;
+  const hasCause = room - cause.length >= whyMin;
+  const kept = cutLines(why, Math.max(1, hasCause ? room - cause.length : room));
+  return [...kept, ...act, ...(hasCause ? cause : [])].slice(0, rowsMax);
 }
 
 function cutLines(lines: readonly string[], max: number): readonly string[] {

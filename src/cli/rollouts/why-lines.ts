@@ -17,22 +17,22 @@ const heldShownMax = 1;
 
 /**
  * Why a rollout is in its state, what is held, and what it waits for.
+ * @param style.heldMax what is held is cut after this many lines each; default: no limit
  * @param style.cutsIdle leaves out how held strata are released where nothing waits, and why where they are many
  */
 export function whyLines(
   status: RolloutStatus,
   now: EpochMs,
   fit: Fit,
-  { cutsIdle = false }: HeldStyle = {},
+  { cutsIdle = false, heldMax }: HeldStyle & { readonly heldMax?: number } = {},
 ): readonly string[] {
+  const linesOf = (parts: readonly Line[], linesMax?: number) =>
+    parts.flatMap(([label, text]) => fitLines(label, [text], fit, linesMax));
   return [
-    ...stateParts(status),
-    ...driftParts(status),
-    ...heldParts(status, { cutsIdle }),
-    ...rollbackParts(status),
-    ...waitParts(status, now),
-    ...windowParts(status, now),
-  ].flatMap(([label, text]) => fitLines(label, [text], fit));
+    ...linesOf([...stateParts(status), ...driftParts(status)]),
+    ...linesOf(heldParts(status, { cutsIdle }), heldMax),
+    ...linesOf([...rollbackParts(status), ...waitParts(status, now), ...windowParts(status, now)]),
+  ];
 }
 
 interface HeldStyle {

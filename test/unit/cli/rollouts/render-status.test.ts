@@ -543,6 +543,13 @@ describe('the status of a rollout that needs approval and has failures for sever
     expect(wordsOf(lines)).toMatch(words);
   });
 
+  it.each([23, 17, 16, 12, 10])('keeps what failures share, else the first cause, in %i lines', (rows) => {
+    const style = { ...plain, columns: 120, rows };
+    const words = (status: RolloutStatus) => renderStatus(status, startedAt, style).split('\n');
+    expect(under('common', words(longest))).not.toEqual([]);
+    expect(under('failed', words({ ...longest, sharedAttribute: null }))).not.toEqual([]);
+  });
+
   describe('cuts causes one by one', () => {
     const texts = ['permission denied', 'the disk is full', 'the task was rejected'];
     const causesOf = (...counts: readonly number[]) =>

@@ -532,6 +532,48 @@ describe('the live screen', () => {
     },
   );
 
+  it.each([
+    ['common  all 9 failures have osName=Windows*', true],
+    ['failed  9 permission denied', false],
+  ])('keeps the line "%s" in 80 × 24 below three long reasons', (line, isShared) => {
+    const label = (at: number) => `Windows Server 201${at} Datacenter / amd64 / 19.441-2 / eu-central-1`;
+    const waiting = { waiting: 4, failed: 3 } as const;
+    const asked = { by: 'ann', reason: `the database team asked for it: ${'INC-4711 is open. '.repeat(5)}` };
+    const groups = ['category=prod/db/postgres', 'category=prod/db/mysql'];
+    const strata = strataHolding(
+      ...[1, 2, 6].map((at) => aHeldStratum({ label: label(at), ...waiting })),
+      ...groups.map((each) => aHeldStratum({ label: each, ...asked, ...waiting })),
+    );
+    const labels = strata.held.map((each) => each.label).join('; ');
+    const full = row('production', {
+      ...{ state: 'held', hold: 51, reasonKind: 'onlyHeldStrata', strata, planned: 64 },
+      reason: `all else is done: 20 collectors of held strata wait (${labels}); release them, or resume to end without them`,
+      verbs: ['resume', 'abort', 'rollback', 'retry'],
+      waves: ['canary', 'early', 'rest'].map((name) => aWaveStatus({ name, setAside: 7 })),
+      sharedAttribute: isShared
+        ? {
+            attributes: [{ key: 'osName', value: 'Windows*' }],
+            ...{ failed: 9, tried: 12, elsewhere: { failed: 0, tried: 40 }, share: 0.2 },
+          }
+        : null,
+      causes: [
+        {
+          ...{ of: 'failed', total: 9, others: { count: 0, causes: 0, unread: 0 } },
+          causes: [aCause({ count: 9, text: 'permission denied' })],
+        },
+      ],
+      counts: countsOf({ failed: 9, pending: 20, succeeded: 35 }),
+    });
+    const open = withReading(emptyScreen, { rows: [full], notes: [], seenAt: startedAt });
+    const lines = linesIn({ ...open, collectors: failed.slice(0, 7) }, 80, 24);
+    expect(lines).toHaveLength(24);
+    expect(lines.filter(({ length }) => length > 80)).toEqual([]);
+    expect(lines.some((each) => each.startsWith(line))).toBe(true);
+    expect(lines.some((each) => each.startsWith('do '))).toBe(true);
+    expect(lines.filter((each) => each.startsWith('held '))).toHaveLength(3);
+    expect(lines.filter((each) => /^[> ] web-\d+ /.test(each))).toHaveLength(3);
+  });
+
   it('says of a long list of collectors that it has only the first', () => {
     const most = Array.from({ length: 100 }, (_, at) => collector(`web-${at}`, at));
     const lines = linesIn({ ...press(night, 'enter').state, collectors: most }, 80, 24);
