@@ -18,7 +18,7 @@ export interface Released {
 export type DueStep =
   | { readonly kind: 'hold'; readonly group: string }
   | { readonly kind: 'release'; readonly released: Released }
-  /** The same before the resume that stands in front of it, which otherwise ends the rollout without what is held. */
+  /** An alternative to the resume before it in the list, which ends the rollout without what is held: release first, then resume. */
   | { readonly kind: 'releaseFirst'; readonly released: Released }
   | { readonly kind: 'verb'; readonly verb: RolloutVerb };
 
