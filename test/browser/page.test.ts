@@ -984,11 +984,18 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
         ...{ failed: 6, tried: 20, elsewhere: { failed: 1, tried: 90 }, share: 0.7 },
       },
     });
-    const button = page.getByRole('button', { name: 'hold these 168' });
-    expect(await button.getAttribute('class')).toBe('primary');
-    for (const name of [/^resume/, /^release build/])
-      expect(await page.getByRole('button', { name }).first().getAttribute('class')).not.toBe('primary');
-    await button.click();
+    await page.getByRole('button', { name: 'hold these 168' }).waitFor();
+    const buttons = page.locator('.now .verbs').getByRole('button');
+    expect((await buttons.allTextContents()).slice(0, 2)).toEqual([
+      'hold osName=Windows* …',
+      'release build 19.536-4 …',
+    ]);
+    const classes = await Promise.all((await buttons.all()).map((button) => button.getAttribute('class')));
+    expect(classes.map((each) => each === 'primary')).toEqual(classes.map((_, index) => index === 0));
+    await buttons.nth(1).click();
+    await page.getByText('Most of its failures have osName=Windows*: hold that first.').waitFor();
+    await page.keyboard.press('Escape');
+    await buttons.first().click();
     await page.getByText('Hold the 168 collectors with osName=Windows*').waitFor();
     await page.getByRole('dialog').getByLabel('Reason').fill('files in use');
     await page.getByRole('dialog').getByRole('button', { name: 'hold' }).click();
@@ -1059,7 +1066,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     );
     await textOf('.policy .target', 'rolled back by').toContain(backId);
     await textOf('.ended li', endedId).toMatch(
-      /rollback of web-20261119-9 ?aborted\s+by alice, CHG-1042, .*21:15 UTC.*back to 19\.441-2/,
+      /rollback of web-20261119-9 ?rollback aborted\s+by alice, CHG-1042, .*21:15 UTC.*back to 19\.441-2/,
     );
     await page.locator('.policy .related a', { hasText: backId }).click();
     await textOf('.title', 'rollback of').toContain(id);

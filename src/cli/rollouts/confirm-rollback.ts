@@ -19,6 +19,7 @@ export interface RollbackOptions {
   readonly collectors?: number;
   readonly yes?: boolean;
   readonly now?: boolean;
+  readonly reason?: string;
   readonly json: boolean;
 }
 
@@ -26,7 +27,7 @@ export interface RollbackOptions {
 export async function confirmRollback(
   client: Pick<AdminClient, 'previewRollback'>,
   { id, kind, state, rollbackOf }: Pick<RolloutStatus, 'id' | 'kind' | 'state' | 'rollbackOf'>,
-  { collectors: seen, yes: isAgreed = false, now = false, json }: RollbackOptions,
+  { collectors: seen, yes: isAgreed = false, now = false, reason, json }: RollbackOptions,
   { input, output }: { readonly input: AnswerInput; readonly output: ConsoleOutput },
 ): Promise<AskedVerb> {
   // The preview starts nothing, and the daemon's refusal gives the reason.
@@ -42,7 +43,7 @@ export async function confirmRollback(
   const { collectors, rollout } = preview;
   const command = `upwave rollback ${quoteArgument(id)}${now ? ' --now' : ''} --collectors ${collectors}`;
   const question = toPrintable(`Take ${counted(collectors, 'collector')} of ${rollout} back?`);
-  await confirm(question, command, { yes, input, output: output.err });
+  await confirm(question, command, { yes, reason, input, output: output.err });
   return {
     verb: 'rollback',
     now,

@@ -25,6 +25,7 @@ interface Consent {
   readonly yes: boolean;
   readonly input: AnswerInput;
   readonly output: NodeJS.WritableStream;
+  readonly reason?: string | undefined;
   /** Of the terminal; absent: none. */
   readonly columns?: number | undefined;
 }

@@ -43,7 +43,8 @@ export async function startCommand(
     const { planHash } = preview;
     const question = startQuestion(preview);
     const command = `upwave start ${quoteArgument(policy)} --plan ${planHash}`;
-    await confirm(question, command, { yes: options.yes, output: output.err });
+    const { yes, reason } = options;
+    await confirm(question, command, { yes, reason, output: output.err });
     return client.startPolicy({ ...words, planHash });
   });
   return printAnswer(output, options, status, () => renderStatus(status, Date.now(), output));

@@ -45,7 +45,8 @@ export async function verbCommand(
   const status = await withDaemon(options, async (client) => {
     const chosen = await findRollout(client, named, verb);
     const cause = verb === 'retry' ? options.cause : undefined;
-    const consent = { yes: options.yes ?? false, input, output: output.err, columns: output.columns };
+    const { yes = false, reason } = options;
+    const consent = { yes, reason, input, output: output.err, columns: output.columns };
     const asked =
       verb === 'rollback'
         ? await confirmRollback(client, chosen, options, { input, output })

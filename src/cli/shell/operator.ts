@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { quoteArgument } from '../../rollout/status/command-for.ts';
 import { CommandFailure } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { readAnswer } from './read-answer.ts';
@@ -26,10 +27,16 @@ interface ConsentParts {
 
 /**
  * Asks whether to continue.
+ * @param parts `reason`: of the operator, which the command repeats; absent: none
  * @throws CommandFailure when the answer is no, and without a terminal to ask at (exit code 3): then it has the command that confirms it
  */
-export function confirm(question: string, command: string, parts: ConsentParts): Promise<void> {
-  return makeConsent(parts, `${question}\n  To confirm it, run: ${command}`)(question);
+export function confirm(
+  question: string,
+  command: string,
+  { reason = '', ...parts }: ConsentParts & { readonly reason?: string | undefined },
+): Promise<void> {
+  const why = reason === '' ? '' : ` --reason ${quoteArgument(reason)}`;
+  return makeConsent(parts, `${question}\n  To confirm it, run: ${command}${why}`)(question);
 }
 
 /**

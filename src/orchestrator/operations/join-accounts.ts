@@ -1,6 +1,7 @@
 import { invariant } from '../../base/assert.ts';
 import { compareBuildVersions } from '../../base/build-version.ts';
 import { groupBy, sumOf } from '../../base/grouping.ts';
+import { nearestNames } from '../../base/names.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { AuditEntry, HeldThings } from '../../contract/admin/holds.ts';
 import type { PolicyStatuses } from '../../contract/admin/policies.ts';
@@ -88,7 +89,7 @@ export function joinAccounts(accounts: readonly AccountOperations[]): Operations
     explain: async (collector) =>
       // Otherwise each other account would send a request for a collector that it does not have.
       joinPlanned(await ofAll((each) => each.explainPlanned(collector))) ??
-      joinExplanations(await ofAll((each) => each.explain(collector))),
+      joinExplanations(collector, await ofAll((each) => each.explain(collector))),
     explainPlanned: async (collector) => joinPlanned(await ofAll((each) => each.explainPlanned(collector))),
     // One after the other: all read the same file, and each reports its own changes.
     reload: async (request) => {
@@ -238,15 +239,12 @@ function joinPlanned(results: ReadonlyArray<ExplainResult | undefined>): Explain
   return results.find((result) => result?.kind === 'explained');
 }
 
-function joinExplanations(results: readonly ExplainResult[]): ExplainResult {
+function joinExplanations(idOrName: string, results: readonly ExplainResult[]): ExplainResult {
   const found =
     results.find(({ kind }) => kind === 'explained') ?? results.find(({ kind }) => kind === 'unavailable');
-  return (
-    found ?? {
-      kind: 'unknownCollector',
-      nearest: results.flatMap((result) => (result.kind === 'unknownCollector' ? result.nearest : [])),
-    }
-  );
+  if (found !== undefined) return found;
+  const near = results.flatMap((result) => (result.kind === 'unknownCollector' ? result.nearest : []));
+  return { kind: 'unknownCollector', nearest: nearestNames(idOrName, near) };
 }
 
 function joinReloads(results: readonly ReloadResult[]): ReloadResult {

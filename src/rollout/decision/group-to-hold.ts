@@ -76,10 +76,12 @@ export function strataToReleaseFirst(
 }
 
 /**
- * Whether the resume that ends the rollout without its held strata is advised as much as their release. Collectors of theirs have
- * failed. While the cause stands, those that are released fail too.
+ * Whether the resume that ends the rollout without its held strata is advised as much as their release: collectors of theirs have
+ * failed, or a person holds them. While the cause stands, those that are released fail too.
  */
 export function endsWithoutFailedStrata(status: Parameters<typeof strataToReleaseFirst>[0]): boolean {
   const labels = new Set(strataToReleaseFirst(status));
-  return status.strata.held.some(({ label, failed = 0 }) => failed > 0 && labels.has(label));
+  const mayFail = ({ by, failed = 0 }: { readonly by: string; readonly failed?: number }) =>
+    failed > 0 || by !== 'daemon';
+  return status.strata.held.some((held) => mayFail(held) && labels.has(held.label));
 }

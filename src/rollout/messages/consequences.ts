@@ -3,13 +3,13 @@ import { showCount } from '../../base/singular-or-plural.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
-import { startableOf, strataToReleaseFirst } from '../decision/group-to-hold.ts';
+import { groupToHoldFirst, startableOf, strataToReleaseFirst } from '../decision/group-to-hold.ts';
 import { isFailed } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
 import type { RolloutVerb } from '../verbs/judge-verb.ts';
 import { planText } from './plans.ts';
 import { counted, sentence, stateText } from './sentences.ts';
-import { heldName } from './stratum-reasons.ts';
+import { byText, heldName } from './stratum-reasons.ts';
 
 /** What the reader's clock and dialog add to a sentence. */
 interface Reader {
@@ -40,10 +40,11 @@ export function releaseTexts(subject: string, rollouts: readonly RolloutStatus[]
     .flatMap(({ id, state, strata }) =>
       strata.held
         .filter(({ label }) => label === subject)
-        .map(({ waiting: count, failed = 0 }) => {
+        .map(({ waiting: count, failed = 0, by, reason }) => {
           const when = state === 'held' || state === 'paused' ? ' after a resume' : '';
           const before = failed === 0 ? '' : ` ${showCount(failed)} of its members failed before.`;
-          return `${counted(count, 'collector')} of ${id} can start${when}.${before}`;
+          const who = by === 'daemon' ? '' : ` ${sentence(`held ${byText({ by, words: reason })}`)}`;
+          return `${counted(count, 'collector')} of ${id} can start${when}.${before}${who}`;
         }),
     );
   return texts.length > 0
@@ -56,8 +57,12 @@ export function buildReleaseTexts(build: string, rollouts: readonly RolloutStatu
   const waiting = rollouts.filter(({ endedAt, buildHold }) => endedAt === null && buildHold?.build === build);
   return [
     `All policies can start build ${build} again.`,
-    ...waiting.map(({ id, state }) => {
+    ...waiting.map((rollout) => {
+      const { id, state } = rollout;
       if (state === 'awaitingApproval') return `${id} can be approved then.`;
+      const group = groupToHoldFirst(rollout);
+      if (group !== undefined)
+        return `${id} stays ${stateText(state)} until you resume it. Most of its failures have ${group}: hold that first.`;
       return state === 'held' || state === 'paused'
         ? `${id} stays ${stateText(state)} until you resume it.`
         : '';

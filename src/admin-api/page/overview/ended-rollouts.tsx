@@ -38,7 +38,7 @@ export function EndedRollouts({ deeds }: { readonly deeds: ReadonlyMap<string, D
               <span>
                 <a href={linkTo.rollout(id)}>{id}</a> <AccountName {...(accountName && { accountName })} />{' '}
                 <RollbackLinks rollbackOf={rollbackOf} rollbackId={rollbackId} />{' '}
-                <DeedNote deed={deeds.get(id)} />
+                <DeedNote deed={deeds.get(id)} rollout={rollout} />
               </span>
               <Badge name={headline.kind} words={headlineWords(rollout)} />
               <span>{`${kind === 'rollback' ? 'back to ' : ''}${targetText(rollout)}`}</span>

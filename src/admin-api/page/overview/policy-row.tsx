@@ -1,6 +1,6 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
 import type { PolicyNeed } from '../../../contract/admin/policies.ts';
-import { groupToHoldFirst, strataToReleaseFirst } from '../../../rollout/decision/group-to-hold.ts';
+import { strataToReleaseFirst } from '../../../rollout/decision/group-to-hold.ts';
 import { guideOfStart } from '../../../rollout/messages/guides.ts';
 import { headlineWords, policyDueText } from '../../../rollout/messages/need-texts.ts';
 import { targetText } from '../../../rollout/messages/plans.ts';
@@ -19,7 +19,7 @@ import { linkTo } from '../parts/route.ts';
 import { ByWhom, Time } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 import { Need, WhatToDo } from '../parts/what-to-do.tsx';
-import { buildToRelease, ReleaseBuild, ReleaseStrata } from '../verbs/held.tsx';
+import { buildToRelease, groupDue, HoldFirst, ReleaseBuild, ReleaseStrata } from '../verbs/held.tsx';
 import { askVerb, dueVerb, labelOf } from '../verbs/verb-dialogs.tsx';
 import type { PolicyOverview } from './policy-overviews.ts';
 import { StartButton } from './scans.tsx';
@@ -54,7 +54,10 @@ export function PolicyRow({
   const current = currentWave(rollout);
   const due = dueVerb(rollout);
   const build = hasSharedHold ? undefined : buildToRelease(rollout);
+  const release = due === undefined ? build : undefined;
+  const group = hasSharedHold ? undefined : groupDue(rollout);
   const strata = strataToReleaseFirst(rollout);
+  const isNothingDue = [due, release, group, strata[0]].every((each) => each === undefined);
   const failed = failedOf(rollout.counts);
   return (
     <li class={rollout.headline.needsPerson ? 'policy needs' : 'policy'}>
@@ -108,15 +111,12 @@ export function PolicyRow({
         {hasSharedHold ? null : <HeldBuild rollout={rollout} />}
         <FirstHold rollout={rollout} />
         <FirstCause rollout={rollout} />
-        <DeedNote deed={deed} />
+        <DeedNote deed={deed} rollout={rollout} />
       </div>
-      {due === undefined && build !== undefined ? (
+      {isNothingDue ? null : (
         <div class="verbs">
-          <ReleaseBuild build={build} isDue={groupToHoldFirst(rollout) === undefined} />
-        </div>
-      ) : null}
-      {due === undefined && strata.length === 0 ? null : (
-        <div class="verbs">
+          {group === undefined ? null : <HoldFirst rollout={rollout} />}
+          {release === undefined ? null : <ReleaseBuild build={release} isDue={group === undefined} />}
           {due === undefined ? null : (
             <ActButton class="primary" onClick={() => askVerb(due, rollout)}>
               {labelOf(due, rollout)}

@@ -2,7 +2,7 @@ import { counted } from '../../../rollout/messages/sentences.ts';
 import type { Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
 import { ByWhom } from '../parts/time.tsx';
-import { ReleaseBuild } from '../verbs/held.tsx';
+import { groupDue, HoldFirst, ReleaseBuild } from '../verbs/held.tsx';
 
 /** A held build that stops several rollouts: one incident, with its cause and what ends it. */
 export function SharedHold({
@@ -14,6 +14,13 @@ export function SharedHold({
 }) {
   const held = stopped[0]?.buildHold ?? null;
   if (held === null) return null;
+  // Rollouts that one group stops show its button once.
+  const groups = new Map(
+    stopped.flatMap((rollout) => {
+      const group = groupDue(rollout);
+      return group === undefined ? [] : [[group, rollout] as const];
+    }),
+  );
   return (
     <section class="note bad" aria-label={`build ${build}`}>
       <p>
@@ -30,7 +37,12 @@ export function SharedHold({
           </span>
         ))}
       </p>
-      <ReleaseBuild build={build} />
+      <div class="verbs">
+        {[...groups].map(([group, rollout]) => (
+          <HoldFirst key={group} rollout={rollout} />
+        ))}
+        <ReleaseBuild build={build} isDue={groups.size === 0} />
+      </div>
     </section>
   );
 }

@@ -1,5 +1,6 @@
+import { headlineWords } from '../../../rollout/messages/need-texts.ts';
 import { stateText } from '../../../rollout/messages/sentences.ts';
-import { type AuditEntry, callDaemon } from './call.ts';
+import { type AuditEntry, callDaemon, type Rollout } from './call.ts';
 import { rollouts } from './live.ts';
 import { useReading } from './reading.ts';
 import { linkTo } from './route.ts';
@@ -36,14 +37,16 @@ export function useDeeds(): ReadonlyMap<string, Deed> {
 const carriedOut: ReadonlySet<string> = new Set(['rollout.planned', 'rollout.rolledBack']);
 
 /** `approved wave early by alice, CHG-1042, 21:15 UTC`. The headline has the daemon's own reason already. */
-export function DeedNote({ deed }: { readonly deed: Deed | undefined }) {
+export function DeedNote({ deed, rollout }: { readonly deed: Deed | undefined; readonly rollout: Rollout }) {
   if (deed === undefined) return null;
   const { at, by, event, reason, wave = '' } = deed;
   const isPerson = by !== 'daemon';
   const isNamed = isPerson || !carriedOut.has(event);
+  const name = event.split('.').at(-1) ?? '';
+  const isEnd = rollout.endedAt !== null && name === rollout.state;
   return (
     <span class="quiet small deed">
-      {[stateText(event.split('.').at(-1) ?? ''), wave].filter((words) => words !== '').join(' ')}
+      {[isEnd ? headlineWords(rollout) : stateText(name), wave].filter((words) => words !== '').join(' ')}
       {isNamed ? (
         <>
           {' '}

@@ -1,6 +1,5 @@
 import { showCount } from '../../../base/singular-or-plural.ts';
 import type { Cause, CauseGroup, SharedAttribute } from '../../../contract/admin/rollout-status.ts';
-import { groupToHoldFirst } from '../../../rollout/decision/group-to-hold.ts';
 import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeText, unweighedText } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
@@ -115,10 +114,7 @@ function HoldGroup({ rollout, shared }: { readonly rollout: Rollout; readonly sh
   const count = Math.round(shared.share * rollout.planned);
   return (
     <div class="verbs">
-      <ActButton
-        class={groupToHoldFirst(rollout) !== undefined ? 'primary' : undefined}
-        onClick={() => askHold(name, `the ${counted(count, 'collector')} with ${name}`)}
-      >
+      <ActButton onClick={() => askHold(name, `the ${counted(count, 'collector')} with ${name}`)}>
         hold these {showCount(count)}
       </ActButton>
       <span class="quiet small">

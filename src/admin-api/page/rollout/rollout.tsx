@@ -74,7 +74,7 @@ export function RolloutView({ id, asked }: { readonly id: string; readonly asked
               <PlanChecks rollout={rollout} />
             </div>
           ) : null}
-          <DeedNote deed={deed} />
+          <DeedNote deed={deed} rollout={rollout} />
           <VerbButtons rollout={rollout} />
           <Bar counts={rollout.counts} size={rollout.planned} />
           <Key counts={rollout.counts} rolloutId={id} />

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import { groupHoldTexts, releaseTexts } from '../../../rollout/messages/consequences.ts';
+import { groupToHoldFirst } from '../../../rollout/decision/group-to-hold.ts';
+import { buildReleaseTexts, groupHoldTexts, releaseTexts } from '../../../rollout/messages/consequences.ts';
 import { capitalized, counted } from '../../../rollout/messages/sentences.ts';
 import { heldBuildName, heldName } from '../../../rollout/messages/stratum-reasons.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -108,6 +109,24 @@ export function ReleaseBuild({ build, isDue = true }: { readonly build: string; 
   );
 }
 
+/** The group that explains most failures of a held rollout, which is held before a release and a resume. */
+export function groupDue(rollout: Rollout): string | undefined {
+  return rollout.state === 'held' ? groupToHoldFirst(rollout) : undefined;
+}
+
+/** Holds that group; nothing where there is none. */
+export function HoldFirst({ rollout }: { readonly rollout: Rollout }) {
+  const group = groupDue(rollout);
+  const { sharedAttribute: shared, planned } = rollout;
+  if (group === undefined || shared === null) return null;
+  const count = counted(Math.round(shared.share * planned), 'collector');
+  return (
+    <ActButton class="primary" onClick={() => askHold(group, `the ${count} with ${group}`)}>
+      hold {group} …
+    </ActButton>
+  );
+}
+
 /** Releases the strata without which a resume would end the rollout; nothing where there are none. */
 export function ReleaseStrata({ labels }: { readonly labels: readonly string[] }) {
   const [first, ...others] = labels;
@@ -170,6 +189,8 @@ export function askRelease(subject: string, what: string, then?: () => void): vo
   const waiting = rollouts.value.filter(
     ({ buildHold, state }) => buildHold?.build === subject && state === 'held',
   );
+  const isBuild = waiting.length > 0 || holds.value?.builds.some(({ build }) => build === subject) === true;
+  const textsOf = isBuild ? buildReleaseTexts : releaseTexts;
   const resumes = signal(false);
   const done = new Set<string>();
   openQuestion({
@@ -177,7 +198,7 @@ export function askRelease(subject: string, what: string, then?: () => void): vo
     label: 'release',
     content: (
       <>
-        {releaseTexts(subject, rollouts.value).map((text) => (
+        {textsOf(subject, rollouts.value).map((text) => (
           <p key={text}>{text}</p>
         ))}
         {waiting.length === 0 ? null : (

@@ -15,7 +15,7 @@ import { Lines } from '../parts/lines.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
 import { clockText } from '../parts/time.tsx';
-import { buildToRelease, ReleaseBuild, ReleaseStrata } from './held.tsx';
+import { buildToRelease, HoldFirst, ReleaseBuild, ReleaseStrata } from './held.tsx';
 import { PlanChecks } from './plan-checks.tsx';
 import { makeRollbackPreview } from './rollback-preview.tsx';
 
@@ -28,6 +28,7 @@ export function VerbButtons({ rollout }: { readonly rollout: Rollout }) {
   const build = buildToRelease(rollout);
   return (
     <div class="verbs">
+      <HoldFirst rollout={rollout} />
       {build === undefined ? null : (
         <ReleaseBuild build={build} isDue={groupToHoldFirst(rollout) === undefined} />
       )}

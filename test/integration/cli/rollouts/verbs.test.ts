@@ -120,6 +120,8 @@ describe('a verb', () => {
     expect(err).toBe(
       `upwave: Take 40 collectors of ${running} back?\n  To confirm it, run: upwave rollback ${running} --collectors 40\n`,
     );
+    const again = await upwave('rollback', 'production', '--reason', 'bad disk');
+    expect(again.err).toContain(`--collectors 40 --reason "bad disk"\n`);
     for (const words of ['takes 40 collectors back', 'canary    at most 4, 0 may fail, soak 30m'])
       expect(out).toContain(words);
     const data = JSON.parse((await upwave('rollback', 'production', '--json')).out);

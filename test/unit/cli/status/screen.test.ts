@@ -257,7 +257,7 @@ describe('the live screen', () => {
     expect(linesIn(stopped, 80, 24).at(-1)).toContain('l release strata');
     const asked = press(stopped, { type: 'l' }).state;
     expect(wordsOf(linesIn(asked, 80, 24))).toMatch(
-      /^4 collectors of web-1 can start after a resume\. 2 collectors of web-1 can start after a resume\. Release group osName=Windows\*, stratum Linux\? .*release 2 strata, reason:/,
+      /^4 collectors of web-1 can start after a resume\. Held by alice: .+ elsewhere\. 2 collectors of web-1 can start after a resume\. Release group osName=Windows\*, stratum Linux\? .*release 2 strata, reason:/,
     );
     expect(press(asked, 'enter').wishes).toEqual([
       { kind: 'release', released: { of: 'strata', subjects: ['osName=Windows*', 'Linux'] }, reason: '' },

@@ -177,6 +177,16 @@ describe('the operations of several accounts', () => {
     expect(await joined.explain('web-7')).toBe(planned);
   });
 
+  it('name the nearest collectors of all accounts first', async () => {
+    const { eu, us } = twoAccounts({}, {});
+    const near = async (...nearest: readonly string[]) => ({ kind: 'unknownCollector', nearest }) as const;
+    const joined = joinAccounts([
+      { operations: { ...eu, explain: () => near('web-172', 'web-103') }, policies: () => ['web-eu'] },
+      { operations: { ...us, explain: () => near('web-154') }, policies: () => ['web-us'] },
+    ]);
+    expect(await joined.explain('web-15')).toEqual({ kind: 'unknownCollector', nearest: ['web-154'] });
+  });
+
   it('reload all accounts, and fail when one of them refuses', async () => {
     const reloaded: ReloadResult = {
       kind: 'reloaded',

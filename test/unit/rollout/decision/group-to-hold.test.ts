@@ -72,6 +72,7 @@ it('an end without held strata is a way on only where collectors of one that wai
     endsWithoutFailedStrata(aRolloutStatus({ ...onlyHeld, ...changes, strata: strataHolding(...held) }));
   expect(endsIn({}, aHeldStratum(), failed)).toBe(true);
   expect(endsIn({}, waiting)).toBe(false);
+  expect(endsIn({}, { ...waiting, by: 'bob' })).toBe(true);
   expect(endsIn({}, waiting, { ...failed, label: 'HP-UX', waiting: 0 })).toBe(false);
   // A resume starts others.
   expect(endsIn({ counts: countsOf({ pending: 5 }) }, failed)).toBe(false);

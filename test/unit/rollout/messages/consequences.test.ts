@@ -201,6 +201,10 @@ it('a release says how many collectors start in each rollout, and how many faile
     '32 collectors of production-20261129-1 can start. 7 of its members failed before.',
     '1 collector of edge-20261129-1 can start after a resume.',
   ]);
+  const byBob = aHeldStratum({ label: 'AIX', waiting: 4, kind: 'asked', by: 'bob', reason: 'INC-2' });
+  expect(releaseTexts('AIX', [aRolloutStatus({ id: 'lab-1', strata: strataHolding(byBob) })])).toEqual([
+    '4 collectors of lab-1 can start. Held by bob: INC-2.',
+  ]);
   expect(releaseTexts('19.536-4', rollouts)).toEqual([
     'It may be upgraded again. A collector that left a rollout returns with the next scan.',
   ]);
