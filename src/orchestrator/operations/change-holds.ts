@@ -133,8 +133,12 @@ async function holdOne(
     case 'stratum': {
       const factOf = ({ rollout, groups }: RolloutView): RolloutFact | undefined => {
         if (rollout.unreadable !== undefined || rollout.endedAt !== null) return undefined;
-        if (findStratum(rollout.strata.held, subject.label).kind === 'found') return undefined;
-        const { label } = subject;
+        const known = findStratum(rollout.strata.held, subject.label);
+        const before = known.kind === 'found' ? rollout.strata.held[known.stratum] : undefined;
+        const { label } = before ?? subject;
+        // The daemon may end its own hold. A person's hold lasts until a release (P4).
+        const isDaemons = before?.reason.kind === 'outlier' && before.attributes === undefined;
+        if (before !== undefined && !isDaemons) return undefined;
         const asked = { kind: 'asked', by, words: reason } as const;
         if (subject.attributes !== undefined) {
           const { attributes } = subject;

@@ -79,7 +79,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'wavePassed':
       return { ...next, waves: withWave(rollout, fact.wave, { state: 'passed', passedAt: fact.at }) };
     case 'strataHeld':
-      return withStrata(next, { held: [...rollout.strata.held, ...fact.strata] });
+      return withStrata(next, { held: [...withoutStrata(rollout.strata.held, fact.strata), ...fact.strata] });
     case 'groupHeld':
       return withStrata(next, { held: [...rollout.strata.held, fact.held] });
     case 'groupEmpty':
@@ -205,6 +205,11 @@ function acknowledgeAll(view: RolloutView): Pick<Rollout, 'waves'> & Pick<Rollou
     waves: waves.map((wave, index) => ({ ...wave, acknowledgedWeight: weightOf(index) })),
     acknowledged,
   };
+}
+
+/** A person may hold a stratum that the daemon holds. It is held once then. */
+function withoutStrata(held: readonly HeldStratum[], others: readonly HeldStratum[]): readonly HeldStratum[] {
+  return held.filter(({ label }) => others.every((each) => each.label !== label));
 }
 
 /** A collector of a released group may belong to another held group. */

@@ -79,10 +79,11 @@ function toneOf(notice: Notice): NoticeTone {
 
 type OverNotice = Extract<Notice, { readonly phase: 'over' }>;
 
-function endingText({ ending, heldAs }: OverNotice): string {
+function endingText({ ending, heldAs, details }: OverNotice): string {
   if (ending !== undefined) return `, but ${stateText(ending.state)}`;
   if (heldAs === undefined) return '';
   const { label, by, remaining } = heldAs;
+  if (details.event === 'stratumHeld' && details.label === label) return ` by the daemon, but by ${by}`;
   const which = remaining === 0 ? 'its collectors' : 'its failed collectors';
   return `: ${which} are held as ${heldName(label)}${by === 'daemon' ? '' : `, by ${by}`}`;
 }

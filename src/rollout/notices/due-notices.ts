@@ -122,13 +122,16 @@ function endingOf({ details }: OpenIncident, { state, reason }: RolloutStatus) {
   return endsEarly ? ({ ending: { state, reason } } as const) : {};
 }
 
-/** A held group that took the collectors of a held stratum. For them nothing has changed. */
+/** A held group that took the collectors of a held stratum, or a person who holds the stratum itself. For them nothing has changed. */
 function heldAsOf({ incident, details }: OpenIncident, { id, strata }: RolloutStatus) {
   if (details.event !== 'stratumHeld') return {};
-  for (const { label, by, tookOver = [] } of strata.held)
+  for (const { label, by, tookOver = [] } of strata.held) {
+    const isPersons = by !== 'daemon' && incident.startsWith(`${id}/stratum/${label}/`);
+    if (isPersons) return { heldAs: { label, by, remaining: 0 } } as const;
     for (const taken of tookOver)
       if (incident.startsWith(`${stratumIncident(id, taken)}/`))
         return { heldAs: { label, by, remaining: taken.remaining } } as const;
+  }
   return {};
 }
 

@@ -150,6 +150,17 @@ describe('a stratum', () => {
     expect(await holdOf('Linux / amd64')).toMatchObject({ kind: 'done', collectors: 5 });
   });
 
+  it('that the daemon holds is held by the person then, so that the daemon does not end it (P4)', async () => {
+    const label = 'Windows / amd64';
+    const reason = { kind: 'outlier', failed: 3, tried: 3, elsewhere: { failed: 0, tried: 7 } } as const;
+    await begin({ strata: { held: [{ stratum: 1, label, reason, by: 'daemon', at: t }] } });
+    expect(await holdOf(label)).toMatchObject({ kind: 'done' });
+    const { held } = (await house.now()).strata;
+    expect(held).toMatchObject([{ stratum: 1, label, reason: { kind: 'asked' } }]);
+    expect(held[0]?.by).not.toBe('daemon');
+    expect(await holdOf(label)).toMatchObject({ kind: 'unchanged' });
+  });
+
   it('whose label does not have the keys of spreadBy is refused', async () => {
     await begin();
     expect(await holdOf('Linux / amd64 / 19.441-2')).toMatchObject({ kind: 'unknown' });

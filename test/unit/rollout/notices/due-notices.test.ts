@@ -131,6 +131,11 @@ describe('the end of the hold of a stratum', () => {
     });
   });
 
+  it('is no good news where a person holds it then', () => {
+    const byBob = { ...stratum, by: 'bob', at: startedAt + minute };
+    expect(overOf(byBob)).toMatchObject({ tone: 'late', title: `${title} by the daemon, but by bob` });
+  });
+
   it('is good news after a release, also while a group is held', () => {
     expect(overOf()).toMatchObject({ tone: 'good', title });
     // The group took it when it had been held before.
