@@ -156,11 +156,11 @@ describe('a message in Slack', () => {
       strata: strataHolding(...labels.slice(0, count).map((label) => aHeldStratum({ by: 'ann', label }))),
     });
     expect(writtenOf(of(2)).commands.slice(0, 3)).toEqual([
+      'upwave resume production --hold 7',
       'upwave release "Linux / amd64"',
       'upwave release AIX',
-      'upwave resume production --hold 7',
     ]);
-    expect(writtenOf(of(4)).commands.slice(2, 4)).toEqual(['upwave release HP-UX', 'upwave holds']);
+    expect(writtenOf(of(4)).commands.slice(3, 5)).toEqual(['upwave release HP-UX', 'upwave holds']);
     const strata = strataHolding(
       aHeldStratum({ by: 'ann', label: 'AIX', failed: 2 }),
       aHeldStratum({ by: 'ann', label: 'HP-UX' }),
