@@ -62,7 +62,7 @@ describe('the guide to the first rollout', () => {
     for (const line of ['failed', 'held', 'do']) expect(held.out).toMatch(new RegExp(`^${line} `, 'm'));
     const [list = []] = commandsBelow('Find the cause');
     const failed = await call(...list);
-    const [, name = ''] = /^(\S+) +\d{9} /.exec(failed.out) ?? [];
+    const [, name = ''] = /^(\S+) +\d{9} /m.exec(failed.out) ?? [];
     expect((await call('explain', name)).out).toContain('Windows Server');
     for (const words of commandsBelow('Let the other collectors continue')) {
       // Without a terminal it can't ask.
