@@ -195,14 +195,21 @@ function joinPolicies(statuses: readonly PolicyStatuses[]): PolicyStatuses {
 }
 
 /**
- * Evaluated in order: an account that knows the subject has held it. Of several, one without a note, with the collectors of
- * all.
+ * Evaluated in order: an account that knows the subject has held it. Of several, one whose note names a consequence, else one
+ * without a note, with the collectors of all.
  */
 const holdOrder: ReadonlyArray<HoldResult['kind']> = ['done', 'unchanged', 'unavailable', 'unknown'];
 
+/** Notes that are true whatever the other accounts answer. A doubt about the subject is not. */
+const consequences: ReadonlySet<string | undefined> = new Set(['waitsInRollback', 'notJudged']);
+
 function joinHolds(results: readonly HoldResult[]): HoldResult {
   const found = holdOrder.flatMap((kind) => results.filter((result) => result.kind === kind));
-  const best = found.find(({ kind, ...rest }) => kind === found[0]?.kind && !('note' in rest)) ?? found[0];
+  const alike = found.filter(({ kind }) => kind === found[0]?.kind);
+  const best =
+    alike.find((each) => 'note' in each && consequences.has(each.note?.kind)) ??
+    alike.find((each) => !('note' in each)) ??
+    found[0];
   invariant(best !== undefined, 'each account answers');
   if (!('collectors' in best) || best.collectors === undefined) return best;
   return {

@@ -124,6 +124,9 @@ describe('the operations of several accounts', () => {
     const doubting = twoAccounts({ holdResults: { [group]: doubtful } }, { holdResults: { [group]: done } });
     expect(await doubting.joined.hold({ subject: group, ...by })).toBe(done);
     expect([eu.holdRequests, us.holdRequests].map(({ length }) => length)).toEqual([1, 1]);
+    const warned: HoldResult = { ...done, note: { kind: 'waitsInRollback', rollback: 'web-us-2' } };
+    const warning = twoAccounts({ holdResults: { [group]: done } }, { holdResults: { [group]: warned } });
+    expect(await warning.joined.hold({ subject: group, ...by })).toBe(warned);
     const counted = (collectors: number): HoldResult => ({ ...done, collectors });
     const both = twoAccounts(
       { holdResults: { [group]: counted(8) } },
