@@ -43,7 +43,7 @@ export async function confirmVerb(
   if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, verb));
   // An abort names nothing, and can't be undone.
   const isAbort = verb === 'abort';
-  if (isAbort && isRefused(status, verb))
+  if (isAbort && refusesAbort(status))
     throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingText(status, verb));
   const command = `${commandFor(status, verb)}${isAbort ? ' --yes' : ''}`;
   if (isAbort || verbTraits[verb].needsName)
@@ -121,10 +121,10 @@ function questionText(id: string, asked: AskedVerb): string {
   }
 }
 
-/** Whether the state refuses the verb. A person is not asked first. */
-function isRefused({ state, verbs }: RolloutStatus, verb: RolloutVerb): boolean {
+/** Whether the daemon would refuse an abort, so that a person is not asked first. */
+function refusesAbort({ state, verbs }: RolloutStatus): boolean {
   const refuses = state === 'rollingBack' || (isRolloutEnd(state) && state !== 'aborted');
-  return refuses && !verbs.includes(verb);
+  return refuses && !verbs.includes('abort');
 }
 
 /** Why there is nothing to apply a verb to. */

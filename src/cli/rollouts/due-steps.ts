@@ -1,6 +1,6 @@
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
 import {
-  endsWithoutFailedStrata,
+  advisesEndWithoutStrata,
   groupToHold,
   groupToHoldFirst,
   strataToReleaseFirst,
@@ -45,7 +45,7 @@ export function dueSteps(status: RolloutStatus): readonly DueStep[] {
   const strata = first === 'resume' ? strataToReleaseFirst(status) : [];
   if (strata.length === 0) return [...hold, verb];
   const released: Released = { of: 'strata', subjects: strata };
-  return endsWithoutFailedStrata(status)
+  return advisesEndWithoutStrata(status)
     ? [...hold, verb, { kind: 'releaseFirst', released }]
     : [...hold, { kind: 'release', released }, verb];
 }

@@ -2,8 +2,9 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { AttemptStatus, Explanation, PastUpgrade } from '../../contract/admin/collector-explanation.ts';
 import type { ExplainResult } from '../../orchestrator/operations/operations.ts';
-import { likeItText, seenText } from '../../rollout/messages/explanations.ts';
+import { seenText } from '../../rollout/messages/explanations.ts';
 import { stateText } from '../../rollout/messages/sentences.ts';
+import { sharesText } from '../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../rollout/model/attributes.ts';
 import { isEnd } from '../../rollout/model/upgrade.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
@@ -56,8 +57,8 @@ export function renderExplanation(
 function details({ target, stratum, heldGroup, shared, attempts }: Explanation, now: EpochMs): string[] {
   const facts = [target === null ? '' : `to ${target}`, stratum === null ? '' : `stratum ${stratum}`];
   const line = facts.filter((fact) => fact !== '').join(', ');
-  const like = shared === null ? '' : likeItText(shared);
-  const lines = [line, heldGroup === null ? '' : `held group ${heldGroup}`, like].filter(
+  const shares = shared === null ? '' : sharesText(shared);
+  const lines = [line, heldGroup === null ? '' : `held group ${heldGroup}`, shares].filter(
     (each) => each !== '',
   );
   return [...lines, ...attempts.map((each, index) => attemptText(each, index, now))];

@@ -1,28 +1,23 @@
 import { begunNames, nearestNames } from '../../base/names.ts';
 import type { Explanation, SeenCollector } from '../../contract/admin/collector-explanation.ts';
-import { type Attribute, areAmong, attributesOf, hasAttributes } from '../../rollout/model/attributes.ts';
+import { type Attribute, areAmong, attributesOf } from '../../rollout/model/attributes.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { makeFormerStratum } from '../../rollout/planning/former-stratum.ts';
-import { stratumLabel } from '../../rollout/planning/group-collectors.ts';
-import { waitsForNextRollout } from '../../rollout/planning/plan-joiners.ts';
-import { chooseTarget, type TargetChoice } from '../../rollout/planning/target.ts';
 import { attemptsOf } from '../../rollout/status/attempt-status.ts';
 import { explainUnreadable, explainUpgrade, explainWithdrawnByHold } from '../../rollout/status/explain.ts';
-import { explainUnplanned, unplanned } from '../../rollout/status/explain-unplanned.ts';
 import type { BuildHistory } from '../ports/build-history.ts';
-import type { Build, FleetService } from '../ports/fleet-service.ts';
+import type { FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { ScanForecast } from '../ports/scan-book.ts';
 import { loadCauses } from '../records/load-causes.ts';
 import { loadRolloutSummary, type ViewParts, withShownAttribute } from '../records/read-records.ts';
 import type { SharedAttributes } from '../records/shared-attributes.ts';
 import { acceptsLateJoiners } from '../scan/late-joiners.ts';
-import { makePlanMemory } from '../scan/read-plan.ts';
+import { type Asking, explainOutside, type Found } from './explain-outside.ts';
 import {
-  type Asked,
   type AskForCollectorParts,
   answerWithinMs,
   askForCollector,
@@ -98,16 +93,6 @@ async function nearestCollectors(parts: ExplainParts, text: string): Promise<rea
   const inventory = await parts.fleet.readInventory(null, AbortSignal.timeout(answerWithinMs));
   const names = inventory.ok ? inventory.value.collectors.map(({ name }) => name) : [];
   return nearestNames(text, [...near, ...names]);
-}
-
-interface Found extends Pick<FleetCollector, 'id' | 'name' | 'build'> {
-  readonly ask: () => Promise<Asked>;
-}
-
-/** Data that is read once for all policies. */
-interface Asking extends Found {
-  /** null: the service is unavailable. */
-  readonly builds: () => Promise<readonly Build[] | null>;
 }
 
 async function explainFound(parts: ExplainParts, found: Found): Promise<ExplainResult> {
@@ -236,52 +221,6 @@ async function explainFor(
   return { ...none, ...(await explainOutside(parts, policy, { asking, records, view })) };
 }
 
-/** A collector that no active rollout of the policy has. */
-async function explainOutside(
-  parts: ExplainParts,
-  policy: Policy,
-  known: {
-    readonly asking: Asking;
-    readonly records: readonly KeptRecord[];
-    readonly view: RolloutView | undefined;
-  },
-) {
-  const { asking, records, view } = known;
-  const asked = await asking.ask();
-  if (asked.kind !== 'found') {
-    if (asked.kind === 'none') return { ...unplanned({ kind: 'gone' }), target: null, stratum: null };
-    const [own] = await parts.register.holdsOf([asking.id]);
-    const held = own && { by: own.by, words: own.reason, subject: String(asking.id) };
-    const why = unplanned({ kind: 'unknown', detail: asked.reason, held });
-    return { ...why, target: null, stratum: null };
-  }
-  const { collector } = asked;
-  const target = await targetOf(parts, policy, { asking, view });
-  const held = await findHold(parts, collector);
-  return {
-    heldGroup: held?.label ?? null,
-    target: target?.kind === 'chosen' ? target.build : null,
-    stratum: stratumLabel(collector, policy.spreadBy),
-    ...explainUnplanned(policy, collector, {
-      ...{ target, past: records, held },
-      nextScanAt: parts.forecast(policy.name, 1)[0] ?? null,
-      untriedIn: view !== undefined && isUntriedIn(view, collector) ? view.rollout.id : null,
-    }),
-  };
-}
-
-function isUntriedIn({ rollout, groups }: RolloutView, collector: FleetCollector): boolean {
-  return acceptsLateJoiners(rollout) && waitsForNextRollout(rollout, groups, collector);
-}
-
-/** Its own hold, or that of a group that it belongs to. */
-async function findHold({ register }: Pick<ExplainParts, 'register'>, collector: FleetCollector) {
-  const [own] = await register.holdsOf([collector.id]);
-  if (own !== undefined) return { ...own, label: undefined };
-  const { groups } = await register.holds();
-  return groups.find(({ attributes }) => hasAttributes(collector, attributes));
-}
-
 /** The held group that a planned collector belongs to. A rollback takes back held groups as well. */
 async function findHeldGroup(
   { register, store, sharedAttributes }: ExplainParts,
@@ -351,24 +290,6 @@ async function findActive({ store }: Pick<ExplainParts, 'store'>, policy: string
   const latest = loaded.findLast(({ upgrades, unreadable }) => upgrades.length + unreadable.length > 0);
   const upgrade = latest?.upgrades[0];
   return { active, upgrade, unreadableIn: upgrade === undefined ? latest?.rolloutId : undefined };
-}
-
-/** The build of the running rollout, else the one that the next scan would choose. A rollback has other target builds. */
-async function targetOf(
-  parts: ExplainParts,
-  policy: Policy,
-  { asking, view }: { readonly asking: Asking; readonly view: RolloutView | undefined },
-): Promise<TargetChoice | null> {
-  const rollout = view?.rollout;
-  if (rollout !== undefined && rollout.kind === 'upgrade' && rollout.state !== 'rollingBack')
-    return { kind: 'chosen', build: rollout.plan.targetBuild };
-  const builds = await asking.builds();
-  if (builds === null) return null;
-  const scope = { policy, history: [], at: parts.clock.now() };
-  const { seen, held } = await makePlanMemory(parts, scope).recallBuilds(
-    builds.map(({ version }) => version),
-  );
-  return chooseTarget(policy.target, builds, seen, held);
 }
 
 function once<T>(ask: () => Promise<T>): () => Promise<T> {

@@ -107,7 +107,7 @@ function endOf({ eta, now }: NightParts): ExpectedEnd | null {
   if (eta === null || eta.kind === 'unknown') return null;
   const at = eta.kind === 'afterApproval' ? (eta.approvalAt ?? now) + eta.durationMs : eta.at;
   const plusMinusMs = eta.kind === 'atTheLatest' ? 0 : eta.plusMinusMs;
-  return { from: at - plusMinusMs, to: at + plusMinusMs, eta };
+  return { from: Math.max(now, at - plusMinusMs), to: Math.max(now, at + plusMinusMs), eta };
 }
 
 function axisOf(night: RolloutNight, { now, zone, localOf }: NightParts, end: ExpectedEnd | null): TimeAxis {

@@ -79,7 +79,7 @@ export function strataToReleaseFirst(
  * Whether the resume that ends the rollout without its held strata is advised as much as their release: collectors of theirs have
  * failed, or a person holds them. While the cause stands, those that are released fail too.
  */
-export function endsWithoutFailedStrata(status: Parameters<typeof strataToReleaseFirst>[0]): boolean {
+export function advisesEndWithoutStrata(status: Parameters<typeof strataToReleaseFirst>[0]): boolean {
   const labels = new Set(strataToReleaseFirst(status));
   const mayFail = ({ by, failed = 0 }: { readonly by: string; readonly failed?: number }) =>
     failed > 0 || by !== 'daemon';

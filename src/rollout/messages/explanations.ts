@@ -1,7 +1,6 @@
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { SeenCollector } from '../../contract/admin/collector-explanation.ts';
-import type { SharedAttribute } from '../../contract/admin/rollout-status.ts';
 import type { LeftBehindReason } from '../model/left-behind.ts';
 import type { NoTarget } from '../model/left-out.ts';
 import type { RolloutState } from '../model/rollout.ts';
@@ -10,7 +9,6 @@ import type { SelectionRule } from '../planning/selector.ts';
 import { leftOneText, leftOutText, noTargetText, ruleText } from './exclusions.ts';
 import { type StoppedRollout, stoppedText } from './scans.ts';
 import { makeText, stateText } from './sentences.ts';
-import { sharedAttributeText } from './stop-causes.ts';
 import { byText, stratumHeldText } from './stratum-reasons.ts';
 import { upgradeText } from './upgrade-reasons.ts';
 
@@ -182,11 +180,6 @@ export function failedNowText(
   const after = state === 'held' || state === 'paused' ? ' after a resume' : '';
   if (held === undefined) return `${failure}; \`${retry}\` tries it again${after}`;
   return `${failure}; ${held.is}; \`${held.release}\` and \`${retry}\` try it again${after}`;
-}
-
-/** That a collector has what the failures of its rollout share. */
-export function likeItText(shared: SharedAttribute): string {
-  return `like it, ${sharedAttributeText(shared)}`;
 }
 
 /** Why a queued upgrade keeps its slot, whatever prevents its next create. */

@@ -6,7 +6,7 @@ import type { RolloutStatus, ShownBlocker } from '../../contract/admin/rollout-s
 import type { WaveStatus } from '../../contract/admin/status-parts.ts';
 import { isWindowWait } from '../decision/blocker.ts';
 import {
-  endsWithoutFailedStrata,
+  advisesEndWithoutStrata,
   groupToHoldFirst,
   startableOf,
   strataToReleaseFirst,
@@ -141,7 +141,7 @@ function resumeWays(status: RolloutStatus): readonly string[] {
   const { buildHold } = status;
   const strata = strataToReleaseFirst(status).map(heldName);
   const strataText = strata.length === 1 ? strata.join() : `the ${strata.length} held strata`;
-  if (buildHold === null && endsWithoutFailedStrata(status))
+  if (buildHold === null && advisesEndWithoutStrata(status))
     return [
       `resume to end without ${strataText}`,
       `release ${strata.length === 1 ? 'it' : 'them'} and resume`,

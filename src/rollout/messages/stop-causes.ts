@@ -111,20 +111,26 @@ export function unweighedText(fields: readonly string[]): string {
 }
 
 /** What failures have in common: `22 of 23 failures have osName=Windows* (22 of 66 there, 1 of 46 elsewhere)`. */
-export function sharedAttributeText({
-  attributes,
-  failed,
-  tried,
-  elsewhere,
-  apartFromHeld,
-  cause,
-}: SharedAttribute): string {
+export function sharedAttributeText(shared: SharedAttribute): string {
+  return `${sharingText(shared)} have ${attributeFigures(shared)}`;
+}
+
+/** That a collector has it, too: `shares osName=Windows* (22 of 66 there, 1 of 46 elsewhere) with 22 of 23 failures`. */
+export function sharesText(shared: SharedAttribute): string {
+  return `shares ${attributeFigures(shared)} with ${sharingText(shared)}`;
+}
+
+function attributeFigures({ attributes, failed, tried, elsewhere }: SharedAttribute): string {
+  return `${formatAttributes(attributes)} (${failed} of ${tried} there, ${elsewhere.failed} of ${elsewhere.tried} elsewhere)`;
+}
+
+/** `22 of 23 failures` */
+function sharingText({ failed, elsewhere, apartFromHeld, cause }: SharedAttribute): string {
   const all = failed + elsewhere.failed;
   const share = all === failed ? `all ${failed}` : `${failed} of ${all}`;
-  const figures = `${failed} of ${tried} there, ${elsewhere.failed} of ${elsewhere.tried} elsewhere`;
   const where = apartFromHeld === true ? ' outside of held groups' : '';
   const failures = `${cause?.of === 'retrying' ? 'failed attempts' : 'failures'}${where}`;
   const text = cause?.text ?? '';
   const ofCause = text === '' ? '' : ` with "${text}"`;
-  return `${share} ${failures}${ofCause} have ${formatAttributes(attributes)} (${figures})`;
+  return `${share} ${failures}${ofCause}`;
 }

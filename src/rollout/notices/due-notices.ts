@@ -1,7 +1,7 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutStatus } from '../../contract/admin/rollout-status.ts';
-import { endsWithoutFailedStrata, groupToHold, strataToReleaseFirst } from '../decision/group-to-hold.ts';
+import { advisesEndWithoutStrata, groupToHold, strataToReleaseFirst } from '../decision/group-to-hold.ts';
 import type { IncidentDetails, Notice, NoticeAction, NoticeFigures, OnceDetails } from '../model/notice.ts';
 import { isRolloutEnd } from '../model/rollout.ts';
 import { endStates, isEnd, isFailed } from '../model/upgrade.ts';
@@ -299,7 +299,7 @@ function stepsFor(status: RolloutStatus, details: IncidentDetails): readonly Not
       const resume = verbs('resume');
       const others = [...holdOfGroup(status), ...releaseOfBuild(status, 'resume')];
       const stops = verbs('abort', 'rollback');
-      return endsWithoutFailedStrata(status)
+      return advisesEndWithoutStrata(status)
         ? [...resume, ...releases, ...others, ...stops]
         : [...releases, ...others, ...resume, ...stops];
     }

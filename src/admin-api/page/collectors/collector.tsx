@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { formatDuration } from '../../../base/time.ts';
-import { likeItText, seenText } from '../../../rollout/messages/explanations.ts';
+import { seenText } from '../../../rollout/messages/explanations.ts';
 import { sentence } from '../../../rollout/messages/sentences.ts';
+import { sharesText } from '../../../rollout/messages/stop-causes.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { type AnswerOf, callDaemon } from '../parts/call.ts';
 import { holds } from '../parts/live.ts';
@@ -131,7 +132,7 @@ function PolicyState(explanation: Explanation) {
           )}
         </p>
       )}
-      {shared === null ? null : <p class="quiet">{sentence(likeItText(shared))}</p>}
+      {shared === null ? null : <p class="quiet">{sentence(sharesText(shared))}</p>}
       {rule === null ? null : (
         <p class="quiet">
           left out by <code>{rule.path}</code>: <code>{JSON.stringify(rule.rule)}</code>

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { showCount } from '../../../base/singular-or-plural.ts';
 import {
-  endsWithoutFailedStrata,
+  advisesEndWithoutStrata,
   groupToHoldFirst,
   strataToReleaseFirst,
 } from '../../../rollout/decision/group-to-hold.ts';
@@ -66,7 +66,7 @@ function VerbButton({ verb, rollout, isDue = false }: VerbButtonProps) {
 export function dueVerb(rollout: Rollout): Verb | undefined {
   if (!rollout.headline.needsPerson) return undefined;
   if (rollout.verbs.includes('approve')) return 'approve';
-  const isAfterRelease = strataToReleaseFirst(rollout).length > 0 && !endsWithoutFailedStrata(rollout);
+  const isAfterRelease = strataToReleaseFirst(rollout).length > 0 && !advisesEndWithoutStrata(rollout);
   const isResumeDue = groupToHoldFirst(rollout) === undefined && !isAfterRelease;
   return rollout.verbs.includes('resume') && isResumeDue ? 'resume' : undefined;
 }

@@ -7,6 +7,16 @@ import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 import { until } from '../../../support/until.ts';
 import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
+/** The live screen of a daemon with these operations, at a terminal. */
+async function watch(operations: ReturnType<typeof makeFakeOperations>) {
+  const api = await startFakeAdminApi(operations);
+  onTestFinished(api.close);
+  const args = ['status', '--watch', '--url', api.url];
+  const screen = startUpwave({ args, env: { TERM: 'xterm' }, atTerminal: { columns: 120, rows: 40 } });
+  onTestFinished(() => screen.kill('SIGKILL'));
+  return { screen, shows: (words: string) => until(words, () => screen.out().includes(words)) };
+}
+
 const hasTerminal = spawnSync('script', ['--version']).status === 0;
 
 describe.skipIf(!hasTerminal)('the live screen at a terminal (skipped where script is not installed)', () => {
@@ -19,13 +29,7 @@ describe.skipIf(!hasTerminal)('the live screen at a terminal (skipped where scri
         anEndedOne('failed', {}, { collectorId, collectorName }),
       ),
     });
-    const api = await startFakeAdminApi(operations);
-    onTestFinished(api.close);
-    const args = ['status', '--watch', '--url', api.url];
-    const env = { TERM: 'xterm' };
-    const screen = startUpwave({ args, env, atTerminal: { columns: 120, rows: 40 } });
-    onTestFinished(() => screen.kill('SIGKILL'));
-    const shows = (words: string) => until(words, () => screen.out().includes(words));
+    const { screen, shows } = await watch(operations);
     await shows('by alice: lunch');
     screen.type('/');
     await shows('search:');
@@ -50,12 +54,7 @@ describe.skipIf(!hasTerminal)('the live screen at a terminal (skipped where scri
       rollouts: [held],
       holdResults: { '19.536-4': { kind: 'done', subject: { kind: 'build', build: '19.536-4' } } },
     });
-    const api = await startFakeAdminApi(operations);
-    onTestFinished(api.close);
-    const args = ['status', '--watch', '--url', api.url];
-    const screen = startUpwave({ args, env: { TERM: 'xterm' }, atTerminal: { columns: 120, rows: 40 } });
-    onTestFinished(() => screen.kill('SIGKILL'));
-    const shows = (words: string) => until(words, () => screen.out().includes(words));
+    const { screen, shows } = await watch(operations);
     await shows('l release build');
     screen.type('l');
     await shows('Release build 19.536-4?');
@@ -77,12 +76,7 @@ describe.skipIf(!hasTerminal)('the live screen at a terminal (skipped where scri
       policies: { policies: [{ policy: 'production', ...scan, needs }], orphans: [] },
       preview: { kind: 'planned', preview: startPreview },
     });
-    const api = await startFakeAdminApi(operations);
-    onTestFinished(api.close);
-    const args = ['status', '--watch', '--url', api.url];
-    const screen = startUpwave({ args, env: { TERM: 'xterm' }, atTerminal: { columns: 120, rows: 40 } });
-    onTestFinished(() => screen.kill('SIGKILL'));
-    const shows = (words: string) => until(words, () => screen.out().includes(words));
+    const { screen, shows } = await watch(operations);
     await shows('s start');
     screen.type('s');
     await shows('Start these 12 upgrades?');

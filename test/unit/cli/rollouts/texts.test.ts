@@ -196,7 +196,7 @@ describe('the explanation of a collector', () => {
       `  production  production-20260302-1, wave rest, pending: outside the window, until ${showInstant(until, startedAt)} ${zone}`,
       '              to 19.536-4, stratum Linux / amd64',
       '              held group fields.rack=r7',
-      '              like it, all 5 failures have osName=Linux (5 of 5 there, 0 of 21 elsewhere)',
+      '              shares osName=Linux (5 of 5 there, 0 of 21 elsewhere) with all 5 failures',
       `              attempt 1: task 41, ${at} to ${at} ${zone}, retrying: no space`,
       `              attempt 2: no task, ${at} ${zone}, upgrading`,
       '  other       other-1, wave rest: withdrawn: held by alice',

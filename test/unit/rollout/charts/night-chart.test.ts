@@ -170,6 +170,19 @@ describe('the picture of a rollout', () => {
     expect(ends.map(({ tag }) => tag)).toEqual(['title', 'li']);
   });
 
+  it('expects no end in the past, however wide its range is', () => {
+    const eta = { kind: 'at', at: at(38), plusMinusMs: 30 * minute, requests: 5 } as const;
+    const parts = all(draw({}, { eta, now: at(36) }));
+    const xOf = (name: string, key: string) =>
+      Number(
+        String(parts.find(({ attributes }) => attributes['class'] === name)?.attributes[key]).replace(
+          '%',
+          '',
+        ),
+      );
+    expect(xOf('eta', 'x')).toBeCloseTo(xOf('present', 'x1'), 1);
+  });
+
   it('ends what lasts at the present, except windows and freezes', () => {
     const lasting = (['approval', 'hold', 'freeze'] as const).map((kind) => ({ ...hold, kind, to: null }));
     const eta = { kind: 'at', at: at(90), plusMinusMs: 0, requests: 5 } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus, SharedAttribute } from '../../../../src/contract/admin/rollout-status.ts';
-import { endsWithoutFailedStrata, groupToHoldFirst } from '../../../../src/rollout/decision/group-to-hold.ts';
+import { advisesEndWithoutStrata, groupToHoldFirst } from '../../../../src/rollout/decision/group-to-hold.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 import { aCause, aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
@@ -69,7 +69,7 @@ it('an end without held strata is a way on only where collectors of one that wai
   const waiting = aHeldStratum({ label: 'AIX', waiting: 4 });
   const failed = { ...waiting, failed: 2 };
   const endsIn = (changes: Partial<RolloutStatus>, ...held: RolloutStatus['strata']['held']) =>
-    endsWithoutFailedStrata(aRolloutStatus({ ...onlyHeld, ...changes, strata: strataHolding(...held) }));
+    advisesEndWithoutStrata(aRolloutStatus({ ...onlyHeld, ...changes, strata: strataHolding(...held) }));
   expect(endsIn({}, aHeldStratum(), failed)).toBe(true);
   expect(endsIn({}, waiting)).toBe(false);
   expect(endsIn({}, { ...waiting, by: 'bob' })).toBe(true);
