@@ -1,7 +1,7 @@
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { SeenCollector } from '../../contract/admin/collector-explanation.ts';
-import type { LeftBehindReason } from '../model/left-behind.ts';
+import type { WhyLeftBehind } from '../model/left-behind.ts';
 import type { NoTarget } from '../model/left-out.ts';
 import type { RolloutState } from '../model/rollout.ts';
 import { reasonOf, type Upgrade } from '../model/upgrade.ts';
@@ -10,7 +10,7 @@ import { leftOneText, leftOutText, noTargetText, ruleText } from './exclusions.t
 import { type StoppedRollout, stoppedText } from './scans.ts';
 import { makeText, stateText } from './sentences.ts';
 import { byText, stratumHeldText } from './stratum-reasons.ts';
-import { upgradeText } from './upgrade-reasons.ts';
+import { upgradeReasonText, upgradeText } from './upgrade-reasons.ts';
 
 /** Why a collector is in no rollout of a policy. */
 export type UnplannedReason =
@@ -33,7 +33,7 @@ export type UnplannedReason =
       readonly kind: 'stays';
       readonly rollout: string;
       readonly upgrade: Upgrade;
-      readonly why: LeftBehindReason | undefined;
+      readonly why: WhyLeftBehind | undefined;
     }
   /** `untriedIn`: the running rollout whose plan lacks its stratum; null: none. */
   | { readonly kind: 'eligible'; readonly untriedIn: string | null }
@@ -91,8 +91,12 @@ function heldText({ by, words, group, subject }: HeldReason): string {
 }
 
 /** Why a rollback leaves a collector on its build: `stays on 19.536-4: …`. */
-export function staysText({ identity: { toBuild, fromBuild: had } }: Upgrade, why: LeftBehindReason): string {
-  return `stays on ${toBuild}: ${leftOneText({ ...why, had })}`;
+export function staysText(
+  { identity: { toBuild, fromBuild: had } }: Upgrade,
+  { ended, ...why }: WhyLeftBehind,
+): string {
+  const end = ended === undefined ? '' : `: ${upgradeReasonText(ended)}`;
+  return `stays on ${toBuild}: ${leftOneText({ ...why, had })}${end}`;
 }
 
 /** That a rollback takes a collector back which it has not planned yet. */

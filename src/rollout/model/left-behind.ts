@@ -56,13 +56,18 @@ export function notRolledBack(
   return [{ why, count, some }];
 }
 
+/** Why a rollback left one collector behind. `ended`: how its own upgrade back ended; absent: it had none, or that is not kept. */
+export type WhyLeftBehind = LeftBehindReason & { readonly ended?: UpgradeReason };
+
 /** Why a rollback left this collector behind, if that is certain: by its name, or because all unnamed ones have the same reason. */
 export function whyLeftBehind(
   left: readonly LeftBehind[],
   { identity: { collectorName, fromBuild } }: Upgrade,
-): LeftBehindReason | undefined {
-  const named = left.find(({ some }) => some.some(({ name }) => name === collectorName));
-  if (named !== undefined) return named.why;
+): WhyLeftBehind | undefined {
+  for (const { why, some } of left) {
+    const own = some.find(({ name }) => name === collectorName);
+    if (own !== undefined) return { ...why, ...('ended' in own && { ended: own.ended }) };
+  }
   const unnamed = left.filter(({ count, some }) => count > some.length);
   const ofBuild = unnamed.find(
     ({ why, some }) =>

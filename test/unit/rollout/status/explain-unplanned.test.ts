@@ -116,6 +116,14 @@ describe('why a policy does not plan a collector', () => {
       expect(leftBy(...left)).toBe(`${stays} ${reason}`);
     });
 
+    it('shows how its own upgrade back ended', () => {
+      const ended = { kind: 'heldToTheEnd', labels: ['osName=AIX'] } as const;
+      const why = { kind: 'withdrawn', rollback: 'production-2' } as const;
+      expect(leftBy({ why, count: 1, some: [{ name: 'svr-1', ended }] })).toMatch(
+        /^stays on \S+: it left production-2 before its turn: .*osName=AIX/,
+      );
+    });
+
     it('leads to the status where the record does not tell', () => {
       const elsewhere =
         'stays on this build: the rollback of production-1 left it; `upwave status production-1` shows why';
