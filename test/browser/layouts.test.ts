@@ -73,7 +73,9 @@ describe.skipIf(!hasBrowser)('what the page shows stands where it stood', () => 
     { width: 1440, colorScheme: 'light' },
     { width: 1440, colorScheme: 'dark' },
     { width: 1024, colorScheme: 'light' },
+    { width: 1024, colorScheme: 'dark' },
     { width: 390, colorScheme: 'light' },
+    { width: 390, colorScheme: 'dark' },
   ] as const)('at $width pixels, $colorScheme', async ({ width, colorScheme }) => {
     const { url } = await serve(worldRollouts);
     const page = await open(url, width, colorScheme);

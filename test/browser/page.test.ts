@@ -993,7 +993,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const classes = await Promise.all((await buttons.all()).map((button) => button.getAttribute('class')));
     expect(classes.map((each) => each === 'primary')).toEqual(classes.map((_, index) => index === 0));
     await buttons.nth(1).click();
-    await page.getByText('Most of its failures have osName=Windows*: hold that first.').waitFor();
+    await page.getByText('Most of its failures have osName=Windows*: hold that group first.').waitFor();
     await page.keyboard.press('Escape');
     await buttons.first().click();
     await page.getByText('Hold the 168 collectors with osName=Windows*').waitFor();

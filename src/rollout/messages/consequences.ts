@@ -62,7 +62,7 @@ export function buildReleaseTexts(build: string, rollouts: readonly RolloutStatu
       if (state === 'awaitingApproval') return `${id} can be approved then.`;
       const group = groupToHoldFirst(rollout);
       if (group !== undefined)
-        return `${id} stays ${stateText(state)} until you resume it. Most of its failures have ${group}: hold that first.`;
+        return `${id} stays ${stateText(state)} until you resume it. Most of its failures have ${group}: hold that group first.`;
       return state === 'held' || state === 'paused'
         ? `${id} stays ${stateText(state)} until you resume it.`
         : '';

@@ -53,7 +53,7 @@ export const unplannedText = makeText<UnplannedReason>({
   excluded: ({ rule = null }) => (rule === null ? leftOutText.excluded : `excluded by ${ruleText(rule)}`),
   unknown: ({ detail, held }) => {
     if (detail === undefined) return 'not planned; the available builds are unknown now';
-    return `${held === undefined ? '' : `${heldText(held)}; `}not planned; the reason is unavailable from the service: ${detail}`;
+    return `${held === undefined ? '' : `${heldText(held)}; `}not planned, and why is unknown: ${detail}`;
   },
   noTarget: ({ why, stopped, policy }) =>
     stopped === undefined ? noTargetText(why) : `${noTargetText(why)}; ${startText(stopped, policy)}`,

@@ -12,7 +12,7 @@ import {
   strataToReleaseFirst,
 } from '../decision/group-to-hold.ts';
 import { startingIn } from './consequences.ts';
-import { stayTexts } from './exclusions.ts';
+import { leftBehindText, stayTexts } from './exclusions.ts';
 import { capitalized, counted, endText, sentence, stateText } from './sentences.ts';
 import { heldName } from './stratum-reasons.ts';
 
@@ -65,10 +65,12 @@ export function needText(status: RolloutStatus, showAt: ShowAt): string {
   return endedAt === null ? ongoingText(status, showAt) : endedText(status);
 }
 
-/** A rollback that has ended also shows who stays on the build. */
-function endedText({ kind, reason, leftBehind, fromBuilds }: RolloutStatus): string {
-  const stay = kind === 'rollback' ? stayTexts(fromBuilds[0] ?? '', leftBehind) : [];
-  return [reason, ...stay].map(sentence).join(' ');
+/** A rollback that has ended also shows who stays on the build, with those that it withdrew. */
+function endedText({ id, kind, reason, counts, leftBehind, fromBuilds }: RolloutStatus): string {
+  if (kind !== 'rollback') return sentence(reason);
+  const withdrawn = { count: counts.withdrawn, reason: leftBehindText({ kind: 'withdrawn', rollback: id }) };
+  const left = [...leftBehind, withdrawn].filter(({ count }) => count > 0);
+  return [reason, ...stayTexts(fromBuilds[0] ?? '', left)].map(sentence).join(' ');
 }
 
 /** What stops it: `It is paused by alice: an incident.`, where somebody asked for it. */

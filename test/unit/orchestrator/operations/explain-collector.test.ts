@@ -228,7 +228,7 @@ describe('what holds an explanation up', () => {
         explanations: [
           {
             kind: 'unknown',
-            reason: 'not planned; the reason is unavailable from the service: HTTP 503',
+            reason: 'not planned, and why is unknown: HTTP 503',
           },
         ],
         history: [{ state: 'succeeded', toBuild: build }],
@@ -240,7 +240,7 @@ describe('what holds an explanation up', () => {
     await house.register.holdCollector({ collectorId: 7, name: 'svr-12', by: 'ann', reason: 'disk', at: t });
     const cut = aFleetService({ findCollector: failing(away), listBuilds: failing(away) });
     const reason =
-      'held by ann: disk; `upwave release 7` makes it eligible again; not planned; the reason is unavailable from the service: HTTP 503';
+      'held by ann: disk; `upwave release 7` makes it eligible again; not planned, and why is unknown: HTTP 503';
     expect(await explain(text, anApiBudgetStatus(), cut)).toMatchObject({
       ...{ kind: 'explained', collectorName: 'svr-12', build: '', seen: null, history: [] },
       explanations: [{ kind: 'unknown', reason }],

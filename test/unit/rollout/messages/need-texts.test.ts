@@ -225,6 +225,8 @@ it('shows who stays once a rollback has ended', () => {
   expect(needText(aRolloutStatus(back), showAt)).toBe(
     'Every collector of the plan has ended. 1 stays on 19.536-4: another rollout has them.',
   );
+  const some = aRolloutStatus({ ...back, id: 'web-2', counts: countsOf({ succeeded: 99, withdrawn: 8 }) });
+  expect(needText(some, showAt)).toMatch(/ 8 stay on 19\.536-4: left web-2 before their turn\.$/);
 });
 
 it('names no blocker while a person is needed', () => {
