@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { keepLatest } from '../../base/keep-latest.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutsPage } from '../../orchestrator/ports/rollout-store.ts';
 import type { Rollout, UnreadableRecord } from '../../rollout/model/rollout.ts';
@@ -19,15 +21,23 @@ export async function loadRollout(store: StoreContext, rolloutId: string): Promi
   return readRollout(store, rolloutId, { json: json ?? '', rev, v: v ?? null });
 }
 
+// Those that run, and the latest ones. Each step of an upgrade reads its rollout, which changes far more rarely.
+const rolloutsDecodedMax = 8;
+
 /** Decodes a rollout that was already read. */
 export async function readRollout(
   store: StoreContext,
   rolloutId: string,
   stored: StoredRollout,
 ): Promise<Rollout | undefined> {
-  const rollout = store.broken.read(() => decodeRollout(stored, rolloutId, store.version));
+  const known = store.decoded.get(rolloutId);
+  const isKnown = known !== undefined && isDeepStrictEqual(known.stored, stored);
+  const rollout = isKnown
+    ? known.rollout
+    : store.broken.read(() => decodeRollout(stored, rolloutId, store.version));
   if (rollout !== undefined) {
     store.broken.forget(rolloutName(rolloutId));
+    if (!isKnown) keepLatest(store.decoded, rolloutId, { stored, rollout }, rolloutsDecodedMax);
     return rollout;
   }
   return showUnreadable(store, rolloutId, problemOf(store, rolloutId, stored));

@@ -1,9 +1,10 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
 import { makeWriteMarks } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
-import type { WriteMark } from '../schema/stored-rollout.ts';
+import type { StoredRollout, WriteMark } from '../schema/stored-rollout.ts';
 import type { BrokenRecords } from '../schema/unreadable-records.ts';
 
 /** The parts of a store in Redis. */
@@ -37,6 +38,8 @@ export function makeStoreContext(parts: RolloutStoreParts) {
     version,
     broken,
     policies,
+    /** Rollouts as they were read last, by id. */
+    decoded: new Map<string, { readonly stored: StoredRollout; readonly rollout: Rollout }>(),
     nextMark: (): WriteMark => ({ write: nextWrite(), version }),
     ofPolicy: (policy: string) => policyKeys(keyPrefix, policy),
     ofRollout,

@@ -15,14 +15,29 @@ import { countIn } from '../model/upgrade-figures.ts';
 import { type Estimate, estimateRemainder, limitsOfWaves, spreadOf, type WaveRemainder } from './estimate.ts';
 import { inFlightOf, learnedOf } from './learned-durations.ts';
 
-/** The only place that computes the ETA; null for a rollout that has ended. */
-export function etaOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta | null {
-  if (view.rollout.endedAt !== null) return null;
+/** When a rollout and its waves are expected to end. */
+export interface Forecast {
+  /** null for a rollout that has ended. */
+  readonly eta: Eta | null;
+  /**
+   * When each wave is expected to begin and to end, by index; null: it has passed. Shorter where that depends on an approval,
+   * and empty while the end is unknown.
+   */
+  readonly waves: ReadonlyArray<{ readonly from: EpochMs; readonly to: EpochMs } | null>;
+}
+
+/** The only place that computes the ETA. */
+export function forecast(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Forecast {
+  if (view.rollout.endedAt !== null) return { eta: null, waves: [] };
   const reason = unknownReasonOf(view, api);
-  if (reason !== undefined) return unknown(reason);
-  const eta = estimateEta(view, now, api);
+  if (reason !== undefined) return { eta: unknown(reason), waves: [] };
+  const estimator = estimatorOf(view, now, api);
+  const eta = estimateEta(view, now, estimator);
   const held = sumOf(view.assessed, ({ assessment }) => assessment.setAside);
-  return eta.kind === 'unknown' || held === 0 ? eta : { ...eta, held };
+  return {
+    eta: eta.kind === 'unknown' || held === 0 ? eta : { ...eta, held },
+    waves: wavesOf(view, estimator),
+  };
 }
 
 /**
@@ -48,22 +63,14 @@ function unknownReasonOf(
   return inventory.implausible === null ? undefined : 'inventory';
 }
 
-/**
- * When each wave is expected to begin and to end, by index; null: it has passed. Shorter where that depends on an approval,
- * and empty while the end is unknown.
- */
-export function expectedWavesOf(
-  view: AssessedView,
-  now: EpochMs,
-  api: ApiBudgetStatus,
-): ReadonlyArray<{ readonly from: EpochMs; readonly to: EpochMs } | null> {
-  if (view.rollout.endedAt !== null || unknownReasonOf(view, api) !== undefined) return [];
-  const { from, remainders, estimate } = estimatorOf(view, now, api);
-  const { waveEnds } = estimate(remainders.slice(0, nextApprovalOf(view)?.wave), from);
+function wavesOf(view: AssessedView, { from, untilApproval }: Estimator): Forecast['waves'] {
+  const { waveEnds } = untilApproval;
   return waveEnds.map((to, wave) =>
     view.rollout.waves[wave]?.state === 'passed' ? null : { from: waveEnds[wave - 1] ?? from, to },
   );
 }
+
+type Estimator = ReturnType<typeof estimatorOf>;
 
 /** How to estimate the remaining waves, from the first instant at which something can start or end. */
 function estimatorOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus) {
@@ -76,23 +83,26 @@ function estimatorOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus) {
   const requestsPerSecond = api.requestsPerSecondNow;
   const learned = learnedOf(view, now);
   const given = { requestsPerSecond, fleetSize, learned, startNeedsMs };
+  const remainders = remaindersOf(view, from, spreadOf(policy, learned));
+  const estimate = (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
+    estimateRemainder(of, policy, { ...given, from: begin });
+  const approval = nextApprovalOf(view);
   return {
-    ...{ from, policy, startNeedsMs, remainders: remaindersOf(view, from, spreadOf(policy, learned)) },
-    estimate: (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
-      estimateRemainder(of, policy, { ...given, from: begin }),
+    ...{ from, policy, startNeedsMs, remainders, estimate, approval },
+    /** Of all waves where none needs an approval. */
+    untilApproval: estimate(remainders.slice(0, approval?.wave), from),
   };
 }
 
-function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta {
+function estimateEta(view: AssessedView, now: EpochMs, estimator: Estimator): Eta {
   const { rollout } = view;
-  const { from, policy, startNeedsMs, remainders, estimate } = estimatorOf(view, now, api);
+  const { from, policy, startNeedsMs, remainders, estimate, approval, untilApproval } = estimator;
   const longestMs = longestOpening(policy, '', from);
   const isTooShort = longestMs !== null && longestMs > 0 && longestMs < startNeedsMs;
   const noRoom = unknown(isTooShort ? 'windowTooShort' : 'noWindow');
-  const approval = nextApprovalOf(view);
   if (approval !== undefined) {
     const { wave, isDue } = approval;
-    const approvalAt = isDue ? from : estimate(remainders.slice(0, wave), from).endsAt;
+    const approvalAt = isDue ? from : untilApproval.endsAt;
     if (approvalAt === null) return noRoom;
     const { endsAt, ...figures } = estimate(remainders.slice(wave), approvalAt);
     if (endsAt === null) return noRoom;
@@ -106,8 +116,8 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
   // A wave without evidence is held once its deferred collectors are given up.
   const isOver = rollout.waves.every(({ state }) => state === 'passed');
   if (!isOver && waitsForOf(view, now)?.kind === 'collectors') return unknown('collectors');
-  if (isDeferredAlone(view)) return atTheLatest(view, estimate(remainders, from).endsAt);
-  const { endsAt, ...figures } = estimate(remainders, from);
+  if (isDeferredAlone(view)) return atTheLatest(view, untilApproval.endsAt);
+  const { endsAt, ...figures } = untilApproval;
   if (endsAt === null) return noRoom;
   const until = lastDeferredUntil(view);
   if (until !== null && until > endsAt) return { kind: 'atTheLatest', at: until, othersAt: endsAt };

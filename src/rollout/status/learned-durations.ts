@@ -51,11 +51,12 @@ export function inFlightOf(
 ): readonly InFlight[] {
   const strata = strataOf(view);
   const { upgrade: rule, retry } = view.rollout.policy;
+  const all = [...view.durations.values()];
+  const isEnough = sumOf(all, ({ count }) => count) >= learnedMin;
+  const longestOfAllMs = isEnough ? Math.max(...all.map(longestIn)) : rule.deadlineMs;
   const longestOf = (stratum: number): DurationMs => {
     const own = view.durations.get(stratum);
-    const known = own !== undefined && own.count >= learnedMin ? [own] : [...view.durations.values()];
-    const isEnough = sumOf(known, ({ count }) => count) >= learnedMin;
-    return isEnough ? Math.max(...known.map(longestIn)) : rule.deadlineMs;
+    return own !== undefined && own.count >= learnedMin ? longestIn(own) : longestOfAllMs;
   };
   return (view.inFlight ?? []).flatMap(({ identity, tally, progress }) => {
     if (identity.wave !== wave) return [];
@@ -103,10 +104,13 @@ function strataOf({ durations, strata }: Pick<RolloutView, 'durations' | 'strata
   const ended = [...durations].map(([stratum, summary]) => ({ stratum, ...summary, weight: summary.count }));
   if (ended.length === 0) return undefined;
   const usualLog = averageOf(ended, ({ medianMs }) => Math.log(medianMs));
-  const factorOf = ({ stratum }: { readonly stratum: number }): number => {
-    const { count = 0, medianMs = 1 } = durations.get(stratum) ?? {};
-    return Math.exp((count / (count + priorEnds)) * (Math.log(medianMs) - usualLog));
-  };
+  const factors = new Map(
+    ended.map(({ stratum, count, medianMs }) => [
+      stratum,
+      Math.exp((count / (count + priorEnds)) * (Math.log(medianMs) - usualLog)),
+    ]),
+  );
+  const factorOf = ({ stratum }: { readonly stratum: number }): number => factors.get(stratum) ?? 1;
   const remaining = strata
     .map(({ stratum, waiting, active }) => ({ stratum, weight: waiting + active }))
     .filter(({ weight }) => weight > 0);

@@ -29,7 +29,7 @@ import { coverage } from '../planning/coverage.ts';
 import { expectFailures } from '../planning/expected-failures.ts';
 import type { BuildTrials } from '../planning/stratum-risk.ts';
 import { type CauseUpgrades, causesReadMax, groupCauses } from './causes.ts';
-import { etaOf, expectedWavesOf, waitsForOf } from './eta.ts';
+import { type Forecast, forecast, waitsForOf } from './eta.ts';
 import { headlineOf } from './headline.ts';
 import { legalVerbs } from './legal-verbs.ts';
 import { windowOf } from './window.ts';
@@ -50,7 +50,7 @@ export function describeRollout(
   const { rollout } = view;
   const { id, kind, state, startedBy, createdAt, endedAt, plan, hold, rollback } = rollout;
   const { waves: covered, total, uncovered } = coverage(view.groups);
-  const expected = expectedWavesOf(view, now, api);
+  const { eta, waves: expected } = forecast(view, now, api);
   const waves = view.assessed.map((each) => describeWave(view, each, { covered, expected, now }));
   const facts = {
     ...{ kind, state, endedAt },
@@ -90,7 +90,7 @@ export function describeRollout(
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,
     lostWeight: rollout.policy.lostWeight,
-    eta: etaOf(view, now, api),
+    eta,
     window: windowOf(calendarOf(rollout), now),
     buildHold: view.buildHold,
     strata: { total, held: heldOf(view), uncovered },
@@ -112,7 +112,7 @@ function describeWave(
   each: AssessedWave,
   of: {
     readonly covered: readonly number[];
-    readonly expected: ReturnType<typeof expectedWavesOf>;
+    readonly expected: Forecast['waves'];
     readonly now: EpochMs;
   },
 ): WaveStatus {

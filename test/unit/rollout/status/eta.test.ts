@@ -6,7 +6,7 @@ import { assess } from '../../../../src/rollout/decision/assess.ts';
 import { endOnlyText, etaText, shortEtaText } from '../../../../src/rollout/messages/eta-texts.ts';
 import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { etaOf, expectedWavesOf } from '../../../../src/rollout/status/eta.ts';
+import { forecast } from '../../../../src/rollout/status/eta.ts';
 import {
   anApiBudgetStatus,
   anOutage,
@@ -44,7 +44,8 @@ const early: WaveCase = {
 const rest: WaveCase = { counts: { pending: 20 }, wave: waiting };
 const view = (changes: ViewCase = {}) => aViewOf({ waves: [canary, early, rest], ...changes });
 
-const eta = (of: RolloutView, api: ApiBudgetStatus = anApiBudgetStatus()) => etaOf(assess(of), now, api);
+const eta = (of: RolloutView, api: ApiBudgetStatus = anApiBudgetStatus()) =>
+  forecast(assess(of), now, api).eta;
 const unknown = (reason: EtaUnknownReason): Eta => ({ kind: 'unknown', reason });
 
 function at(of: RolloutView, api?: ApiBudgetStatus): number {
@@ -62,7 +63,7 @@ it('follows the pace of a wave and its earliest start', () => {
 });
 
 describe('when each wave begins and ends', () => {
-  const expected = (of: RolloutView) => expectedWavesOf(assess(of), now, anApiBudgetStatus());
+  const expected = (of: RolloutView) => forecast(assess(of), now, anApiBudgetStatus()).waves;
 
   it('is one after the other, until the end of the rollout', () => {
     const spans = expected(view());
@@ -243,7 +244,7 @@ describe('when a rollout ends (P16)', () => {
       const found = eta(awaiting());
       expect(found).toMatchObject({ kind: 'afterApproval', approvalAt: null });
       expect(found).not.toHaveProperty('at');
-      expect(etaOf(assess(awaiting()), now + 5 * hour, anApiBudgetStatus())).toEqual(found);
+      expect(forecast(assess(awaiting()), now + 5 * hour, anApiBudgetStatus()).eta).toEqual(found);
       expect(eta(awaiting({ approvedAt: now }))).toMatchObject({ kind: 'at' });
     });
 
