@@ -49,9 +49,16 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
   return {
     rolloutStatus,
     listRollouts: async () => {
-      const [orphans, api] = await Promise.all([findOrphans(parts), readApiBudgetStatus()]);
-      const policies = [...parts.policies(), ...new Set(orphans.map(({ policy }) => policy))];
-      return describeAll(await store.currentRollouts(policies), api);
+      // In parallel, because a person or Prometheus waits for each round trip.
+      const [current, orphans, api] = await Promise.all([
+        store.currentRollouts(parts.policies()),
+        findOrphans(parts),
+        readApiBudgetStatus(),
+      ]);
+      const orphaned = [...new Set(orphans.map(({ policy }) => policy))];
+      const others = orphaned.length === 0 ? [] : await store.currentRollouts(orphaned);
+      const newestFirst = [...current, ...others].sort((a, b) => b.createdAt - a.createdAt);
+      return describeAll(newestFirst, api);
     },
     pageRollouts: async (page) => {
       const [found, api] = await Promise.all([
