@@ -49,16 +49,8 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
   return {
     rolloutStatus,
     listRollouts: async () => {
-      // In parallel, because a person or Prometheus waits for each round trip.
-      const [current, orphans, api] = await Promise.all([
-        store.currentRollouts(parts.policies()),
-        findOrphans(parts),
-        readApiBudgetStatus(),
-      ]);
-      const orphaned = [...new Set(orphans.map(({ policy }) => policy))];
-      const others = orphaned.length === 0 ? [] : await store.currentRollouts(orphaned);
-      const newestFirst = [...current, ...others].sort((a, b) => b.createdAt - a.createdAt);
-      return describeAll(newestFirst, api);
+      const [current, api] = await Promise.all([loadCurrent(parts), readApiBudgetStatus()]);
+      return describeAll(current, api);
     },
     pageRollouts: async (page) => {
       const [found, api] = await Promise.all([
@@ -110,6 +102,16 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     explain: (collector) => explainCollector(parts, collector),
     explainPlanned: (collector) => explainPlanned(parts, collector),
   };
+}
+
+/** The current rollouts of all policies, also of those that are no longer in the config; the newest first. */
+async function loadCurrent(parts: OperationsParts): Promise<readonly Rollout[]> {
+  const { store, policies } = parts;
+  // In parallel, because a person or Prometheus waits for each round trip.
+  const [current, orphans] = await Promise.all([store.currentRollouts(policies()), findOrphans(parts)]);
+  const orphaned = [...new Set(orphans.map(({ policy }) => policy))];
+  const others = orphaned.length === 0 ? [] : await store.currentRollouts(orphaned);
+  return [...current, ...others].sort((a, b) => b.createdAt - a.createdAt);
 }
 
 /** A refusal with its sentence. */
