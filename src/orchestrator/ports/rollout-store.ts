@@ -6,8 +6,8 @@ import type { Rollout, StoredView } from '../../rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { Fence } from './leader.ts';
 
-// Candidates of a view are shared among its lanes: with a hundred lanes, each shows 40, which is more than one pass starts
-// from a lane. With two thousand lanes or more, each shows two.
+// A lane shows as many candidates as slots are free, and at least two, by which it is seen that it waits. While many slots are
+// free, its share of all candidates is the limit: with a hundred lanes, each shows 40.
 export const candidatesPerView = 4_000;
 export const perLaneMin = 2;
 

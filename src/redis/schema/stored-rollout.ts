@@ -205,6 +205,7 @@ export function rolloutFields(rollout: Rollout, { write, version }: WriteMark): 
     ...['state', rollout.state],
     ...['rev', String(rollout.rev)],
     ...['frontier', String(frontierOf(rollout))],
+    ...['concurrency', String(rollout.policy.concurrency)],
     ...['write', write],
     ...['kind', rollout.kind],
     ...['target', rollout.plan.targetBuild],

@@ -53,7 +53,8 @@ export function makeRolloutReads({ kept, active, numbers, now: storeNow }: Memor
       if (record === undefined) return undefined;
       const { rollout, groups, counts, queues } = record;
       const share = Math.floor(candidatesPerView / Math.max(1, groups.lanes.length));
-      const perLane = Math.min(pageSize, Math.max(perLaneMin, share));
+      const free = rollout.policy.concurrency - counts.slotsTaken;
+      const perLane = Math.min(pageSize, Math.max(perLaneMin, Math.min(share, free)));
       const frontier = rollout.waves.findLastIndex(hasBegun);
       return {
         rollout,

@@ -17,13 +17,17 @@ local lanesPerWaveMax = 5000
 -- Further due retries are read when these are gone. Only a rollout in which everything waits has so many.
 local retriesReadMax = 10000
 
-local json, rev, brake, frontier, lanes, groupsMark, version =
-  unpack(redis.call('HMGET', rolloutKey, 'json', 'rev', 'brake', 'frontier', 'lanes', 'groupsMark', 'v'))
+local json, rev, brake, frontier, lanes, groupsMark, version, concurrency = unpack(
+  redis.call('HMGET', rolloutKey, 'json', 'rev', 'brake', 'frontier', 'lanes', 'groupsMark', 'v', 'concurrency')
+)
 if not rev then
   return false
 end
 local share = math.floor(candidatesMax / math.max(1, tonumber(lanes or '1')))
-local perLane = math.min(pageSize, math.max(perLaneMin, share))
+-- No pass starts more than there are free slots. A record of an earlier version does not show how many it has.
+local slots = tonumber(concurrency or pageSize)
+local free = slots - tonumber(redis.call('HGET', countersKey, 'slots') or '0')
+local perLane = math.min(pageSize, math.max(perLaneMin, math.min(share, free)))
 
 -- Pending collectors are sorted by wave, lane and position. The loop reads the beginning of a lane and skips to the next, up
 -- to the frontier, the last wave that has started.

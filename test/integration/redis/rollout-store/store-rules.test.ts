@@ -44,7 +44,8 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
   describe('candidates', () => {
     it('are fewer for each lane where there are many lanes, but at least two', async () => {
       const upgrades = pendingOnes(90, (index) => ({ lane: index % 3, wave: index < 45 ? 0 : 1 }));
-      const rollout = rolloutWith('passed', 'open');
+      const { policy, ...others } = rolloutWith('passed', 'open');
+      const rollout = { ...others, policy: { ...policy, concurrency: 50 } };
       await freeze({ rollout, upgrades, groups: lanes(200) });
       expect((await view()).candidates.map(({ pending }) => pending.length)).toEqual([20, 20, 20]);
       // 15 of the first wave, then 5 of the second.
@@ -52,6 +53,19 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       const more = aPlan([], { rollout: { ...rollout, rev: 2 }, groups: lanes(5_000) });
       expect(await store.join(more, 1, null)).toBe('saved');
       expect((await view()).candidates.map(({ pending }) => pending.length)).toEqual([2, 2, 2]);
+    });
+
+    it('are as many for each lane as slots are free, but at least two', async () => {
+      const upgrades = pendingOnes(90, (index) => ({ lane: index % 3 }));
+      const rollout = rolloutWith('open');
+      const slots = rollout.policy.concurrency;
+      await freeze({ rollout, upgrades, groups: lanes(3) });
+      const inLanes = async () => (await view()).candidates.map(({ pending }) => pending.length);
+      expect(await inLanes()).toEqual([slots, slots, slots]);
+      for (let id = 1; id <= slots - 4; id += 1) await saveUpgrade(store, admitted(await load(id)));
+      expect(await inLanes()).toEqual([4, 4, 4]);
+      for (let id = slots - 3; id <= slots; id += 1) await saveUpgrade(store, admitted(await load(id)));
+      expect(await inLanes()).toEqual([2, 2, 2]);
     });
 
     it('belong to every wave up to the last that has started, by lane, in plan order', async () => {
