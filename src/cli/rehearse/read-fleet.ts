@@ -5,6 +5,7 @@ import { isInstalled, makeFleetCollectorReader } from '../../collector-api/fleet
 import type { Config } from '../../config/config.ts';
 import { readTextFile } from '../../config/source/text-file.ts';
 import { SeenCollector } from '../../contract/collector-management/seen-collector.ts';
+import type { OtherPolicy } from '../../rehearsal/play/agenda.ts';
 import { fleetAsOf } from '../../rehearsal/world/virtual-service.ts';
 import { noTargetText } from '../../rollout/messages/exclusions.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
@@ -20,6 +21,8 @@ export interface RehearsedFleet {
   readonly snapshot: FleetSnapshot;
   /** The builds that the service offers; absent: unknown. */
   readonly builds?: readonly string[];
+  /** Other policies of the account, each with its build and the collectors to which that is offered. */
+  readonly others: ReadonlyArray<Omit<OtherPolicy, 'startsAt'>>;
 }
 
 /** Limit for the file: 10,000 collectors with many fields take 20 MB. */
@@ -34,13 +37,18 @@ const FleetFile = z.object({ collectors: z.array(z.unknown()) });
 export async function readFleet(
   config: Config,
   policy: Policy,
-  options: { readonly file?: string; readonly build?: string; readonly at: EpochMs },
+  options: {
+    readonly file?: string;
+    readonly build?: string;
+    readonly at: EpochMs;
+    readonly others: readonly Policy[];
+  },
   output: Pick<ConsoleOutput, 'err' | 'addSecrets'>,
 ): Promise<RehearsedFleet> {
   const named = options.build ?? (policy.target.version === 'latest' ? undefined : policy.target.version);
   if (options.file === undefined) {
     const asked = named === undefined ? policy : withTarget(policy, named);
-    const [read] = await readPlans(config, [asked], output);
+    const [read, ...others] = await readPlans(config, [asked, ...options.others], output);
     invariant(read !== undefined, 'one policy has one plan');
     const { reading } = read;
     if (reading.kind === 'noTarget') throw new UsageFailure(noTargetText(reading.why));
@@ -49,11 +57,22 @@ export async function readFleet(
       targetBuild: reading.plan.targetBuild,
       snapshot: { ...fleetAsOf(collectors, options.at), upgradableIds },
       builds: reading.builds,
+      others: others.flatMap(({ policy: other, reading: its }) =>
+        its.kind === 'noTarget'
+          ? []
+          : [{ policy: other, targetBuild: its.plan.targetBuild, upgradableIds: its.fleet.upgradableIds }],
+      ),
     };
   }
   if (named === undefined)
     throw new UsageFailure('a fleet from a file has no available builds; name the build with --build');
-  return { targetBuild: named, snapshot: fleetAsOf(readCollectors(options.file), options.at) };
+  const snapshot = fleetAsOf(readCollectors(options.file), options.at);
+  const { upgradableIds } = snapshot;
+  const others = options.others.map((other) => {
+    const { version } = other.target;
+    return { policy: other, targetBuild: version === 'latest' ? named : version, upgradableIds };
+  });
+  return { targetBuild: named, snapshot, others };
 }
 
 function withTarget(policy: Policy, version: string): Policy {

@@ -10,7 +10,12 @@ import { isSettled } from '../../rehearsal/result/is-settled.ts';
 import { heldPercent, isMet, type Limit, LimitError, parseLimit } from '../../rehearsal/result/limit.ts';
 import { summarizeSeeds } from '../../rehearsal/result/rehearsal.ts';
 import { rehearsalDocument } from '../../rehearsal/result/rehearsal-document.ts';
-import type { RehearsedVariant, ShownHolds, ShownRehearsal } from '../../rehearsal/result/rehearsal-text.ts';
+import type {
+  RehearsedVariant,
+  ShownHolds,
+  ShownOther,
+  ShownRehearsal,
+} from '../../rehearsal/result/rehearsal-text.ts';
 import { comparedText, type ShownReplay } from '../../rehearsal/result/replay-text.ts';
 import { variantsOf } from '../../rehearsal/result/variants.ts';
 import { type BreakPlaces, placeBreaks, type WhatIf } from '../../rehearsal/world/what-if.ts';
@@ -31,6 +36,7 @@ import { type KeptPast, placePast, readPast } from './read-past.ts';
 import { renderRehearsal } from './render-rehearsal.ts';
 import { makeSeedPool, type SeedPool } from './seed-pool.ts';
 import { withStrataDurations } from './strata-durations.ts';
+import { placeOthers, scansFor } from './surroundings.ts';
 import { type Occasion, readWhatIf, usualWhatIf } from './what-if-file.ts';
 
 export interface RehearseOptions extends DaemonTarget {
@@ -46,6 +52,7 @@ export interface RehearseOptions extends DaemonTarget {
   readonly html?: string;
   readonly failIf: readonly string[];
   readonly variants: boolean;
+  readonly others: boolean;
 }
 
 /** `upwave rehearse [policy]`: what a rollout would do, played in virtual time. It writes nothing to the service. */
@@ -64,7 +71,7 @@ export async function rehearseCommand(
   const tooQuick = tooQuickText(policy);
   if (tooQuick !== undefined)
     output.err.write(`warning: ${tooQuick}. Rehearse a policy with the times of the real service.\n`);
-  const { scene, planned, shown, holds, breakPlaces } = await readScene(
+  const { scene, planned, shown, holds, breakPlaces, others } = await readScene(
     config,
     { policy, kept },
     options,
@@ -83,6 +90,7 @@ export async function rehearseCommand(
     ...(shown && { replay: shown }),
     ...(holds && { holds }),
     ...(breakPlaces && { breakPlaces }),
+    others,
     verdicts,
   };
   if (options.html !== undefined) await writeHtml(options.html, result, output.err);
@@ -100,6 +108,7 @@ interface RehearsedScene {
   readonly shown?: ShownReplay;
   readonly holds?: ShownHolds;
   readonly breakPlaces?: BreakPlaces;
+  readonly others: readonly ShownOther[];
 }
 
 /** Reads what is rehearsed: the fleet, and what is assumed of upgrades, build, service and people. @throws CommandFailure */
@@ -116,7 +125,9 @@ async function readScene(
   const file = options.fleet;
   // The service may no longer offer the build of a past rollout.
   const build = options.build ?? (file === undefined ? undefined : kept?.status.targetBuild);
-  const fleetOptions = { ...(file && { file }), ...(build && { build }), at: beganAt };
+  const own = accountConfigOf(config, policy.name);
+  const others = isReplay || !options.others ? [] : own.rollouts.filter(({ name }) => name !== policy.name);
+  const fleetOptions = { ...(file && { file }), ...(build && { build }), at: beganAt, others };
   const holds = isReplay ? undefined : await holdsFor(options);
   const fleet = await readFleet(config, policy, fleetOptions, output);
   const targetBuild = kept?.status.targetBuild ?? fleet.targetBuild;
@@ -130,11 +141,14 @@ async function readScene(
     throw new UsageFailure(
       `${policy.name} plans no collector for build ${targetBuild}; \`upwave plan\` shows why`,
     );
-  const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);
+  const requestsPerSecond = ourRequestsPerSecond(own.service);
+  const placed = await placeOthers(fleet.others, snapshot, beganAt);
   const passPauseMs = passPauseFor(planned);
   const scene = {
     ...{ targetBuild, snapshot, beganAt, requestsPerSecond, passPauseMs },
     ...(fleet.builds && { builds: fleet.builds }),
+    others: placed.map(({ other }) => other),
+    scansAt: await scansFor(policy, whatIf.upAgain, beganAt),
     whatIf: learned === undefined ? whatIf : withStrataDurations(whatIf, plan, learned),
   };
   if (replayed === undefined) {
@@ -145,9 +159,10 @@ async function readScene(
       planned,
       ...(holds && { holds: holds.kind === 'known' ? { kind: 'known', held } : holds }),
       breakPlaces: placeBreaks(whatIf, whole),
+      others: placed.map(({ shown }) => shown),
     };
   }
-  return { scene: { ...scene, past: replayed.past }, planned, shown: replayed.shown };
+  return { scene: { ...scene, past: replayed.past }, planned, shown: replayed.shown, others: [] };
 }
 
 /** With a file for the fleet, a daemon is asked only where one is named. */
@@ -250,13 +265,14 @@ async function writeHtml(path: string, result: ShownRehearsal, err: ConsoleOutpu
 }
 
 function jsonOf({ rehearsal, variants, ...heading }: ShownRehearsal, met: readonly string[]) {
-  const { policy, targetBuild, seedsAsked, replay, holds } = heading;
+  const { policy, targetBuild, seedsAsked, replay, holds, others } = heading;
   const { ofCollectors: _many, ...whatIf } = heading.whatIf;
   const { typical: _picture, ...figures } = rehearsal;
   return {
     ...{ policy, targetBuild, whatIf, seedsAsked },
     ...figures,
     ...(replay && { replay: { ...replay, text: comparedText(replay, rehearsal) } }),
+    others,
     ...(holds && { holdsKnown: holds.kind === 'known' }),
     heldPercent: heldPercent(rehearsal),
     variants: variants.map(({ name, rehearsal: { harmed, othersDone, tookMs } }) => ({

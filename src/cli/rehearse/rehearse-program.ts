@@ -42,6 +42,7 @@ export function addRehearseProgram(program: Command, run: CommandRunner): void {
       (condition: string, before: readonly string[]) => [...before, condition],
       [] as readonly string[],
     )
+    .option('--no-others', 'do not play the other policies of the account, which share its API budget')
     .option('--no-variants', 'do not play variants of the policy that would catch a bad build earlier')
     .action(run(async () => (await import('./rehearse-command.ts')).rehearseCommand));
 }

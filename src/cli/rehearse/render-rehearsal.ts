@@ -33,7 +33,7 @@ export function renderRehearsal(result: ShownRehearsal): string {
     toPrintable(`${policy} → ${targetBuild}   ${counted(rehearsal.planned, 'collector')}   begins ${begins}`),
     ...line('played', seedsText(result)),
     ...line('assumed', assumedText(result)),
-    ...line('not played', notPlayedText),
+    ...line('not played', notPlayedText(result)),
     waves,
     ...rehearsal.ends.flatMap((end) => line('outcome', endText(end, result))),
     ...rehearsal.heldStrata

@@ -45,6 +45,9 @@ const WhatIfFile = z.strictObject({
   failures: z.strictObject({ once: Share.exactOptional(), always: Share.exactOptional() }).prefault({}),
   service: z.array(SlowService).max(100).default([]),
   gates: z.record(z.string(), z.enum(['pass', 'hold', 'silent'])).prefault({}),
+  upAgain: z
+    .strictObject({ share: Share.prefault('100%'), within: durationSchema('1m', '24h') })
+    .exactOptional(),
   approval: z.union([z.enum(['atOnce', 'never']), timeOfDay('23:59')]).prefault('atOnce'),
 });
 
@@ -74,8 +77,8 @@ export function readWhatIf(path: string, occasion: Occasion): WhatIf {
   if (!parsed.success) throw new ConfigError(describeProblems(parsed.error.issues, source));
   const known = policy.waves.flatMap(({ gates }) => gates.map(({ name }) => name));
   const unknown = Object.keys(parsed.data.gates).filter((name) => !known.includes(name));
-  const { breaks, durations, failures } = parsed.data;
-  const course = { breaks, durations, failures };
+  const { breaks, durations, failures, upAgain } = parsed.data;
+  const course = { breaks, durations, failures, upAgain };
   const given = Object.entries(course).filter(([, value]) => value && Object.keys(value).length > 0);
   const issues = [
     ...unknown.map((name) => ({
@@ -118,6 +121,7 @@ function whatIfOf(
       return { from: begin, to: end, requestsPerSecond: requestsPerSecond ?? 0 };
     }),
     gates: file.gates,
+    ...(file.upAgain && { upAgain: { share: file.upAgain.share, withinMs: file.upAgain.within } }),
     approval:
       typeof file.approval === 'number'
         ? { kind: 'at', minute: file.approval, timeZone }

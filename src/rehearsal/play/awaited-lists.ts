@@ -12,7 +12,7 @@ import type { ListReadings } from './list-readings.ts';
 interface AwaitParts extends Pick<ChangeRolloutParts, 'sink' | 'wakeUps'>, ChangeUpgradeParts {
   readonly store: MemoryRolloutStore;
   readonly service: Pick<VirtualService, 'endOf' | 'returnOf' | 'rowOf'>;
-  readonly policy: Policy;
+  readonly policyOf: (rolloutId: string) => Policy;
   readonly lists: Pick<ListReadings, 'isShown' | 'nextAt'>;
 }
 
@@ -35,7 +35,7 @@ export function makeAwaitLists(parts: AwaitParts): (job: Job, now: EpochMs) => P
 }
 
 function awaitEnd(parts: AwaitParts, upgrade: UpgradeIn<'upgrading'>, now: EpochMs): Awaited | undefined {
-  const { store, service, lists, policy, answerWithinMs } = parts;
+  const { store, service, lists, policyOf, answerWithinMs } = parts;
   const { taskId, ending, dueAt } = upgrade.progress;
   const endsAt = taskId === null || ending !== null ? undefined : service.endOf(taskId);
   if (endsAt === undefined) return undefined;
@@ -44,7 +44,7 @@ function awaitEnd(parts: AwaitParts, upgrade: UpgradeIn<'upgrading'>, now: Epoch
   const after = evolve(
     upgrade,
     isShown ? { kind: 'changeHinted', at: now } : { kind: 'unchanged', at: now, until: endsAt },
-    { policy, answerWithinMs, jitter: 0 },
+    { policy: policyOf(upgrade.identity.rolloutId), answerWithinMs, jitter: 0 },
   );
   // The state is the same, so that no event and no count is due.
   store.swap(upgrade, after);

@@ -35,6 +35,7 @@ const shows = {
  */
 export function makeListReadings({
   policy,
+  policies,
   snapshot,
   beganAt,
   budget,
@@ -43,6 +44,8 @@ export function makeListReadings({
   accounts,
 }: {
   readonly policy: Policy;
+  /** The names of all policies that are played. */
+  readonly policies: readonly string[];
   readonly snapshot: FleetSnapshot;
   readonly beganAt: EpochMs;
   readonly budget: VirtualBudget;
@@ -60,8 +63,8 @@ export function makeListReadings({
   let planAt = beganAt;
 
   const plan = async (): Promise<void> => {
-    const { loads } = await listWatched({ store, accounts, policies: () => [policy.name] }, at);
-    isControlKnown ||= (await countReturned(store, policy.name, at)) >= returnedMin;
+    const { loads } = await listWatched({ store, accounts, policies: () => policies }, at);
+    isControlKnown ||= (await countReturned(store, policies, at)) >= returnedMin;
     readings = planReadings(loads, {
       requestsPerSecond: budget.requestsPerSecond,
       // A build that no collector runs, as a service that offers many builds has one.
@@ -110,10 +113,10 @@ export function makeListReadings({
 
 async function countReturned(
   store: Pick<RolloutStore, 'activeRolloutIds' | 'loadView'>,
-  policy: string,
+  policies: readonly string[],
   now: EpochMs,
 ): Promise<number> {
-  const ids = await store.activeRolloutIds([policy]);
+  const ids = await store.activeRolloutIds(policies);
   const views = await Promise.all(
     ids.map((id) => store.loadView(id, { now, overdueBefore: 0, pageSize: 1 })),
   );

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { RolloutState } from '../../base/vocabulary.ts';
 import type { RolloutNight } from '../../contract/admin/night.ts';
@@ -11,12 +12,16 @@ import type { Wave } from '../../rollout/model/rollout.ts';
 import { describeNight } from '../../rollout/status/describe-night.ts';
 import { drawPastFates, type PastNight } from '../world/past-night.ts';
 import { makeVirtualBudget } from '../world/virtual-budget.ts';
-import { approvedAt, drawFates, type GateWord, type WhatIf } from '../world/what-if.ts';
-import { type Played, playRollout, type Stage } from './play-rollout.ts';
+import { approvedAt, drawFates, drawUpAgain, type GateWord, type WhatIf } from '../world/what-if.ts';
+import type { Stage } from './engine.ts';
+import { type Played, playRollout } from './play-rollout.ts';
 
 /** The common parts of all seeds of a rehearsal. */
 export interface Scene
-  extends Pick<Stage, 'targetBuild' | 'snapshot' | 'builds' | 'beganAt' | 'passPauseMs'> {
+  extends Pick<
+    Stage,
+    'targetBuild' | 'snapshot' | 'builds' | 'beganAt' | 'passPauseMs' | 'others' | 'scansAt'
+  > {
   readonly whatIf: WhatIf;
   readonly requestsPerSecond: number;
   /** The rollout that is played again. Its fleet is the snapshot. */
@@ -31,10 +36,12 @@ export interface SeedResult {
   readonly reason: string;
   readonly tookMs: DurationMs;
   readonly planned: number;
-  /** Planned collectors that the build breaks, and those of them for which a task was created. */
+  /** Collectors that were down when the rollout was planned, and have joined it since. */
+  readonly joined: number;
+  /** Planned and joined collectors that the build breaks, and those of them for which a task was created. */
   readonly broken: number;
   readonly harmed: number;
-  /** Other planned collectors that were upgraded, and that failed for good. */
+  /** Others of them that were upgraded, and that failed for good. */
   readonly othersDone: number;
   readonly othersFailed: number;
   /** Upgraded collectors that a rollback returned to their previous build. */
@@ -51,7 +58,7 @@ export type PlayedWave = Pick<Wave, 'name' | 'size' | 'openedAt' | 'passedAt'>;
 
 /** Simulates the policy once. The same seed gives the same result. */
 export async function playSeed(scene: Scene, policy: Policy, seed: number): Promise<SeedResult> {
-  const { whatIf, snapshot, builds, beganAt, targetBuild, passPauseMs, past } = scene;
+  const { whatIf, snapshot, builds, beganAt, targetBuild, passPauseMs, past, others, scansAt } = scene;
   const { broken, fateOf } = past ? drawPastFates(past, seed) : drawFates(whatIf, snapshot.collectors, seed);
   const budget = makeVirtualBudget(scene.requestsPerSecond, whatIf.disturbances);
   const played = await playRollout({
@@ -59,10 +66,13 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
     gates: { ask: async ({ gate }) => answerOf(gate, whatIf.gates[gate.name] ?? 'pass') },
     approvedAt: (from) => approvedAt(whatIf.approval, from),
     ...(builds && { builds }),
+    ...(others && { others }),
+    ...(scansAt && { scansAt }),
+    upAgainAt: drawUpAgain(whatIf, snapshot.collectors, { beganAt, seed }),
     ...(past && { rolloutId: past.rolloutId }),
     sharedAttributes: makeSharedAttributes(),
   });
-  const { rollout, cause, service, store, stoppedAt } = played;
+  const { rollout, cause, store, stoppedAt } = played;
   const events = await store.readEvents(rollout.id, { limit: eventsReadMax });
   return {
     seed,
@@ -71,7 +81,6 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
     reason: rolloutReasonText(cause),
     tookMs: stoppedAt - beganAt,
     requests: budget.requests,
-    harmed: [...service.creates.keys()].filter((id) => broken.has(id)).length,
     ...(await countMembers(played, broken)),
     waves: rollout.waves.map(({ name, size, openedAt, passedAt }) => ({ name, size, openedAt, passedAt })),
     heldStrata: rollout.strata.held.map(({ label }) => label),
@@ -80,10 +89,13 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
 }
 
 async function countMembers(
-  { store, rollout, planned }: Played,
+  { store, rollout, planned, service }: Played,
   broken: ReadonlySet<number>,
 ): Promise<
-  Pick<SeedResult, 'planned' | 'broken' | 'othersDone' | 'othersFailed' | 'rolledBack' | 'upgraded'>
+  Pick<
+    SeedResult,
+    'planned' | 'joined' | 'broken' | 'harmed' | 'othersDone' | 'othersFailed' | 'rolledBack' | 'upgraded'
+  >
 > {
   const members = await store.listMemberIds(rollout.id);
   const everyone = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
@@ -94,6 +106,8 @@ async function countMembers(
     !broken.has(identity.collectorId);
   return {
     planned,
+    joined: sumOf(rollout.waves, ({ joined }) => joined),
+    harmed: members.filter((id) => broken.has(id) && service.creates.has(id)).length,
     broken: members.filter((id) => broken.has(id)).length,
     othersDone: succeeded.filter(isOther).length,
     othersFailed: failed.filter(isOther).length,

@@ -3,12 +3,18 @@ import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import type { Policy, Selector } from '../../rollout/model/policy.ts';
 import type { Disturbance } from '../world/virtual-budget.ts';
-import type { Approval, Break, DurationsFrom, WhatIf } from '../world/what-if.ts';
+import type { Approval, Break, DurationsFrom, UpAgain, WhatIf } from '../world/what-if.ts';
 import { clockText, type ShownRehearsal } from './rehearsal-text.ts';
 import { replayedText } from './replay-text.ts';
 
 /** What a rehearsal does not simulate. */
-export const notPlayedText = 'late joiners, collectors that leave, other policies';
+export function notPlayedText({ whatIf, replay }: Pick<ShownRehearsal, 'whatIf' | 'replay'>): string {
+  return [
+    ...(whatIf.upAgain === undefined ? ['collectors that are down and come up again'] : []),
+    'collectors that leave',
+    ...(replay === undefined ? [] : ['other policies']),
+  ].join(', ');
+}
 
 // An answer of the service may be as old as a heartbeat, and the next one comes after another.
 const heardAfterMs = 2 * serviceLimits.heartbeatMs;
@@ -30,6 +36,8 @@ export function assumedText(result: ShownRehearsal): string {
     ...whatIf.disturbances.map((each) => disturbanceText(each, result)),
     ...gates.map(([name, word]) => `gate ${name}: ${word}`),
     ...(whatIf.approval.kind === 'atOnce' ? [] : [approvalText(whatIf.approval)]),
+    ...(whatIf.upAgain === undefined ? [] : [upAgainText(whatIf.upAgain)]),
+    ...othersTexts(result),
   ].join('; ');
 }
 
@@ -76,6 +84,24 @@ function approvalText(approval: Exclude<Approval, { kind: 'atOnce' }>): string {
   if (approval.kind === 'never') return 'nobody approves';
   const twoDigits = (value: number) => String(value).padStart(2, '0');
   return `approval at ${twoDigits(Math.floor(approval.minute / 60))}:${twoDigits(approval.minute % 60)}`;
+}
+
+function upAgainText({ share, withinMs }: UpAgain): string {
+  const whom = share >= 1 ? 'all' : percent(share);
+  return `${whom} of the collectors that are down come up again within ${formatDuration(withinMs)}`;
+}
+
+// More would hide the other assumptions.
+const othersShownMax = 5;
+
+function othersTexts(result: ShownRehearsal): readonly string[] {
+  const { others } = result;
+  const shown = others.slice(0, othersShownMax).map(({ policy, targetBuild, planned, startsAt }) => {
+    const at = clockText(startsAt, result);
+    return `${policy} starts at ${at}: ${counted(planned, 'collector')} → ${targetBuild}`;
+  });
+  const more = others.length - shown.length;
+  return more === 0 ? shown : [...shown, `${counted(more, 'other policy', 'other policies')} as well`];
 }
 
 function percent(share: number): string {

@@ -33,7 +33,7 @@ export function rehearsalDocument(result: ShownRehearsal): ReportDocument {
     ['collectors', `${rehearsal.planned} planned`],
     ['played', seedsText(result)],
     ['assumed', assumedText(result)],
-    ['not played', notPlayedText],
+    ['not played', notPlayedText(result)],
     // Others read the page, too: it does not name the address of the daemon.
     ...figureRows(holds?.kind === 'unknown' ? { ...result, holds: { kind: 'unknown' } } : result),
   ];

@@ -19,6 +19,14 @@ export type ShownHolds =
   | { readonly kind: 'known'; readonly held: number }
   | { readonly kind: 'unknown'; readonly why?: string };
 
+/** Another policy that was played, and when its rollout started. */
+export interface ShownOther {
+  readonly policy: string;
+  readonly targetBuild: string;
+  readonly planned: number;
+  readonly startsAt: EpochMs;
+}
+
 /** Everything that is shown of a rehearsal. */
 export interface ShownRehearsal {
   readonly policy: string;
@@ -34,6 +42,8 @@ export interface ShownRehearsal {
   readonly holds?: ShownHolds;
   /** Absent for a replay. */
   readonly breakPlaces?: BreakPlaces;
+  /** Empty for a replay. */
+  readonly others: readonly ShownOther[];
   /** The unchanged policy first, all with the same seeds; empty when no collector was harmed. */
   readonly variants: readonly RehearsedVariant[];
   /** The conditions of `--fail-if`, and whether each of them is met. */
@@ -84,6 +94,7 @@ export function figureRows(result: ShownRehearsal): ReadonlyArray<readonly [stri
   const { rehearsal } = result;
   return [
     ...holdsRows(result),
+    ...joinedRows(rehearsal),
     ['harmed', harmedText(result)],
     ['others done', sharesText(rehearsal.othersDone)],
     ['others failed', rangeText(rehearsal.othersFailed)],
@@ -93,6 +104,10 @@ export function figureRows(result: ShownRehearsal): ReadonlyArray<readonly [stri
     ['requests', rangeText(rehearsal.requests)],
     ...(result.replay === undefined ? [] : [['compared', comparedText(result.replay, rehearsal)] as const]),
   ];
+}
+
+function joinedRows({ joined }: Rehearsal): ReadonlyArray<readonly [string, string]> {
+  return joined.worst === 0 ? [] : [['joined', rangeText(joined)]];
 }
 
 function rollbackRows({ rolledBack, leftBehind }: Rehearsal): ReadonlyArray<readonly [string, string]> {

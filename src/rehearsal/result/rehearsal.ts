@@ -7,12 +7,14 @@ export interface Rehearsal {
   readonly seeds: number;
   readonly beganAt: EpochMs;
   readonly planned: number;
-  /** Planned collectors that the build breaks. */
+  /** Collectors that were down when the rollout was planned, and joined it later. */
+  readonly joined: Range;
+  /** Planned and joined collectors that the build breaks. */
   readonly broken: Range;
   readonly harmed: Range;
-  /** Other planned collectors that were upgraded, in percent; the worst are the fewest. */
+  /** Others of them that were upgraded, in percent; the worst are the fewest. */
   readonly othersDone: Range;
-  /** Other planned collectors that failed for good. */
+  /** Others of them that failed for good. */
   readonly othersFailed: Range;
   /** Upgraded collectors that a rollback rolled back. */
   readonly rolledBack: Range;
@@ -64,11 +66,12 @@ export interface WaveInstants {
 /** Summarizes the results. @param results at least one */
 export function summarizeSeeds(results: readonly SeedResult[], beganAt: EpochMs): Rehearsal {
   const rangeOf = (figureOf: (result: SeedResult) => number) => range(results.map(figureOf), 'lower');
-  const shares = results.map((each) => percent(each.othersDone, each.planned - each.broken));
+  const shares = results.map((each) => percent(each.othersDone, each.planned + each.joined - each.broken));
   return {
     seeds: results.length,
     beganAt,
     planned: results[0]?.planned ?? 0,
+    joined: rangeOf(({ joined }) => joined),
     broken: rangeOf(({ broken }) => broken),
     harmed: rangeOf(({ harmed }) => harmed),
     othersDone: range(shares, 'higher'),

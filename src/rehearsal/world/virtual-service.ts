@@ -50,6 +50,7 @@ export function makeVirtualService(parts: {
   readonly builds?: readonly string[];
   readonly targetBuild: string;
   readonly fateOf: FateOf;
+  readonly upAgainAt?: ReadonlyMap<number, EpochMs>;
   readonly clock: Clock;
   readonly slots: number;
   readonly budget: VirtualBudget;
@@ -81,11 +82,9 @@ export function makeVirtualService(parts: {
         return ok(world.builds.offered(now).map((version) => ({ version, latest: version === latest })));
       }),
     readInventory: async () =>
-      answer(pages, (now) => {
-        const seen = snapshot.collectors.map((each) => ({ ...each, ...observe(world, each.id, now) }));
-        return ok({ readAt: now, serviceAt: now, collectors: seen });
-      }),
-    readFleet: async () => answer(pages + 1, () => ok(snapshot)),
+      answer(pages, (now) => ok(readNow(world, snapshot.collectors, { toBuild: null, now }))),
+    readFleet: async (toBuild) =>
+      answer(pages + 1, (now) => ok(readNow(world, snapshot.collectors, { toBuild, now }))),
     readUpgradable: async () => answer(1, () => ok({ pages: 1, isInOrder: true })),
     findCollector: async () => failed({ kind: 'notFound', detail: 'not asked for here' }),
     reserveCreate: async ({ collectorId, toBuild }) => {
@@ -155,6 +154,20 @@ function makeWatchedTasks(world: World, slots: number) {
       return task.id;
     },
   };
+}
+
+/** The whole fleet now. @param of `toBuild`: who is upgradable to it; null: nobody */
+function readNow(
+  world: World,
+  collectors: readonly FleetCollector[],
+  { toBuild, now }: { readonly toBuild: string | null; readonly now: EpochMs },
+): FleetSnapshot {
+  const seen = collectors.map((each) => ({ ...each, ...observe(world, each.id, now) }));
+  const offered = seen.filter(
+    ({ id, alive, build }) => toBuild !== null && alive && build !== toBuild && !world.isInUpgrade(id),
+  );
+  const upgradableIds = new Set(offered.map(({ id }) => id));
+  return { readAt: now, serviceAt: now, offeredAt: now, collectors: seen, upgradableIds };
 }
 
 /** What the service shows of a collector; undefined: there is none. */

@@ -21,10 +21,12 @@ export function makeVirtualWorld(parts: {
   readonly builds?: readonly string[];
   readonly targetBuild: string;
   readonly fateOf: FateOf;
+  /** When collectors that are down are up again, by id. Default: never. */
+  readonly upAgainAt?: ReadonlyMap<number, EpochMs>;
   readonly clock: Clock;
   readonly creates: Map<number, number>;
 }): World {
-  const { snapshot, targetBuild, fateOf, clock, creates } = parts;
+  const { snapshot, targetBuild, fateOf, clock, creates, upAgainAt } = parts;
   const { collectors } = snapshot;
   const builds = new Set([...(parts.builds ?? collectors.map(({ build }) => build)), targetBuild]);
   const fateOfTask = ({ facts: { id }, toVersion }: AcceptedUpgrade): Fate => {
@@ -42,13 +44,17 @@ export function makeVirtualWorld(parts: {
     drawCollector: (index, now) => {
       const collector = collectors[index];
       if (collector === undefined) throw new Error('no further collector is rehearsed');
-      return simulated(collector, now);
+      return simulated(collector, now, upAgainAt?.get(collector.id));
     },
     drawScript: (accepted) => scriptOf(fateOfTask(accepted), accepted),
   });
 }
 
-function simulated(collector: FleetCollector, now: EpochMs): SimulatedCollector {
+function simulated(
+  collector: FleetCollector,
+  now: EpochMs,
+  upAgainAt: EpochMs | undefined,
+): SimulatedCollector {
   const { id, name, build: version, alive, lastSeenAlive = now } = collector;
   const lastHeartbeatAt = Math.min(lastSeenAlive, now - serviceLimits.deadAfterMs);
   return {
@@ -57,7 +63,7 @@ function simulated(collector: FleetCollector, now: EpochMs): SimulatedCollector 
     life: alive
       ? { kind: 'up', upSince: Math.min(lastSeenAlive, now), version }
       : { kind: 'down', lastHeartbeatAt, version },
-    pending: [],
+    pending: upAgainAt === undefined ? [] : [{ at: upAgainAt, kind: 'up', version }],
   };
 }
 

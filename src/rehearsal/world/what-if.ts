@@ -25,6 +25,14 @@ export interface WhatIf extends UsualCourse {
   /** By the name of a gate. Others pass. */
   readonly gates: Readonly<Record<string, GateWord>>;
   readonly approval: Approval;
+  /** Collectors that are down at the beginning and are up again later; absent: none. */
+  readonly upAgain?: UpAgain;
+}
+
+/** This share of the collectors that are down, from 0 to 1, is up again at any instant within that time. */
+export interface UpAgain {
+  readonly share: number;
+  readonly withinMs: DurationMs;
 }
 
 /** Where the durations come from: `upgrade.expect` of the policy, the what-if file, or an earlier rollout. */
@@ -77,6 +85,22 @@ export function drawFates(
     }
   });
   return { broken: new Set(ends.keys()), fateOf: makeFates(seed, whatIf, (id) => ends.get(id)) };
+}
+
+/** Draws when collectors that are down are up again, by id. The same seed gives the same result. */
+export function drawUpAgain(
+  { upAgain }: Pick<WhatIf, 'upAgain'>,
+  collectors: readonly FleetCollector[],
+  { beganAt, seed }: { readonly beganAt: EpochMs; readonly seed: number },
+): ReadonlyMap<number, EpochMs> {
+  const upAgainAt = new Map<number, EpochMs>();
+  if (upAgain === undefined) return upAgainAt;
+  for (const { id, alive } of collectors) {
+    const chance = seededChance(hashNumbers(seed, id, 1));
+    if (!alive && chance() < upAgain.share)
+      upAgainAt.set(id, beganAt + Math.ceil(chance() * upAgain.withinMs));
+  }
+  return upAgainAt;
 }
 
 /** Where a plan has the collectors that match a break, whatever the share that the build breaks. */

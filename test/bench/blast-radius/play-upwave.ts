@@ -3,7 +3,8 @@ import {
   makeSharedAttributes,
   type SharedAttributes,
 } from '../../../src/orchestrator/records/shared-attributes.ts';
-import { playRollout, type Stage } from '../../../src/rehearsal/play/play-rollout.ts';
+import type { Stage } from '../../../src/rehearsal/play/engine.ts';
+import { playRollout } from '../../../src/rehearsal/play/play-rollout.ts';
 import type { FateOf } from '../../../src/rehearsal/world/fates.ts';
 import { makeVirtualBudget } from '../../../src/rehearsal/world/virtual-budget.ts';
 import { rolloutReasonText } from '../../../src/rollout/messages/rollout-reasons.ts';

@@ -93,7 +93,7 @@ async function readTheFleet(data: ConfigData) {
   const [policy] = config.rollouts;
   invariant(policy !== undefined, 'the config has one policy');
   const silent = new Writable({ write: (_text, _encoding, done) => done() });
-  return readFleet(config, policy, { at: 0 }, { err: silent });
+  return readFleet(config, policy, { at: 0, others: [] }, { err: silent });
 }
 
 interface Ran {

@@ -74,7 +74,12 @@ describe.concurrent('a rehearsal and the rollout that follows it', () => {
         JSON.stringify(nightConfig(night.baseUrl, { rollout: policyAt(1, policy) })),
       ).rollouts;
       if (fast === undefined || slow === undefined) throw new Error('no policy');
-      const { snapshot, targetBuild } = await readFleet(night.config, fast, { at: 0 }, { err: silent });
+      const { snapshot, targetBuild } = await readFleet(
+        night.config,
+        fast,
+        { at: 0, others: [] },
+        { err: silent },
+      );
 
       const daemon = await night.startDaemon();
       const rolloutId = await scan(daemon);

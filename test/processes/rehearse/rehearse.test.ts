@@ -73,6 +73,34 @@ describe('upwave rehearse', () => {
     });
   });
 
+  it('plays the other policies of the account, and collectors that come up again', async (test) => {
+    const service = await startReferenceService({
+      credentials: [nightCredentials],
+      speed: 1,
+      scenario: parseScenario({ fleet: { size: 300 } }),
+    });
+    test.onTestFinished(service.close);
+    const waves = [{ name: 'all', maxFailures: '100%' }];
+    const of = (name: string, osName: string) => ({
+      ...{ name, timeZone: 'UTC', waves, concurrency: 5 },
+      select: { include: { osName } },
+    });
+    const desk = aDesk(test, {
+      service: { baseUrl: `${service.url}/api`, ...nightCredentials },
+      rollouts: [of('linux', 'Linux*'), of('windows', 'Windows*')],
+    });
+    const file = desk.write('what-if.yaml', { upAgain: { within: '1h' } });
+    const play = ['rehearse', 'linux', '--seeds', '2', '--at', '2026-11-22T21:00Z'];
+    const text = await desk.call(...play, '--what-if', file);
+    expect(text.out).toMatch(/windows starts at 21:00:\s+\d+\s+collectors\s+→\s+19\.536-4/);
+    expect(text.out).toMatch(/\njoined: +median [1-9]/);
+    const own = await desk.call(...play, '--no-others');
+    expect(own.out).not.toMatch(/windows|joined/);
+    expect(own.out).toContain(
+      'not played:    collectors that are down and come up again, collectors that leave',
+    );
+  });
+
   it('counts collectors that no rollback returns, because the service no longer offers their build', async (test) => {
     const waves = [{ name: 'rest', maxFailures: '1%' }];
     const desk = await aFleetDesk(test, { onBreach: 'rollback', waves });

@@ -7,6 +7,7 @@ export function aSeedResult(changes: Partial<SeedResult> = {}): SeedResult {
   return {
     ...{ seed: 1, state: 'succeeded', reasonKind: 'allEnded', reason: '', tookMs: 3_600_000, planned: 100 },
     ...{
+      joined: 0,
       broken: 0,
       harmed: 0,
       othersDone: 100,

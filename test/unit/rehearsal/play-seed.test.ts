@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { OtherPolicy } from '../../../src/rehearsal/play/agenda.ts';
 import { playSeed, type Scene } from '../../../src/rehearsal/play/play-seed.ts';
 import { fleetAsOf } from '../../../src/rehearsal/world/virtual-service.ts';
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
@@ -33,13 +34,17 @@ function play(
     readonly requestsPerSecond?: number;
     readonly fleet?: readonly FleetCollector[];
     readonly builds?: readonly string[];
+    readonly others?: readonly OtherPolicy[];
+    readonly scansAt?: readonly number[];
   } = {},
 ) {
-  const { seed = 1, requestsPerSecond = 4, fleet = collectors, builds } = of;
+  const { seed = 1, requestsPerSecond = 4, fleet = collectors, builds, others, scansAt } = of;
   const scene: Scene = {
     targetBuild,
     snapshot: fleetAsOf(fleet, startedAt),
     ...(builds && { builds }),
+    ...(others && { others }),
+    ...(scansAt && { scansAt }),
     beganAt: startedAt,
     whatIf: aWhatIf(whatIf),
     requestsPerSecond,
@@ -47,6 +52,21 @@ function play(
   };
   const careful = { waves: [canary, rest], spreadBy: ['osName'] as const, isolate: 'off' as const };
   return playSeed(scene, aPolicy({ ...careful, ...policy }), seed);
+}
+
+const on = (osName: string) => ({ include: { osName: [osName] }, exclude: [] });
+
+/** Another policy that upgrades the collectors with Linux. */
+function anOther(changes: Partial<OtherPolicy> = {}): OtherPolicy {
+  const linux = {
+    name: 'linux',
+    waves: [rest],
+    select: on('Linux'),
+    concurrency: 40,
+  };
+  const policy = aPolicy({ ...linux, isolate: 'off' });
+  const upgradableIds = new Set(collectors.map(({ id }) => id));
+  return { policy, targetBuild, upgradableIds, startsAt: startedAt, ...changes };
 }
 
 const onWindows = { match: { osName: ['Windows*'] }, share: 1, afterMs: 0 } as const;
@@ -109,6 +129,45 @@ describe('a rehearsed rollout', () => {
     const result = await play({ disturbances: [{ from, to, requestsPerSecond: 0 }] }, { waves: [rest] });
     expect(result.state).toBe('succeeded');
     expect(result.tookMs).toBeGreaterThan(3 * hour);
+  });
+
+  it('adds collectors that come up again to the last wave, with the next scan', async () => {
+    const fleet = collectors.map((each) => ({ ...each, alive: each.id > 10 }));
+    const upAgain = { share: 1, withinMs: 20 * minute };
+    const scansAt = [startedAt + 30 * minute];
+    const result = await play({ upAgain }, {}, { fleet, scansAt });
+    expect(result).toMatchObject({ state: 'succeeded', planned: 30, joined: 10, othersDone: 40 });
+    expect(await play({ upAgain }, {}, { fleet, scansAt: [] })).toMatchObject({ joined: 0, othersDone: 30 });
+    expect(await play({}, {}, { fleet, scansAt })).toMatchObject({ joined: 0, othersDone: 30 });
+    const some = await play({ upAgain: { ...upAgain, share: 0.5 } }, {}, { fleet, scansAt });
+    expect(some.joined).toBeGreaterThan(0);
+    expect(some.joined).toBeLessThan(10);
+  });
+
+  it('harms a collector that joins, where the build breaks it', async () => {
+    const fleet = collectors.map((each) => ({ ...each, alive: each.osName === 'Linux' || each.id > 20 }));
+    const waves = [canary, { ...rest, maxFailures: { kind: 'count', count: 40 } as const }];
+    const breaks = [{ match: { name: ['collector-4'] }, share: 1, how: 'fails', afterMs: 0 }] as const;
+    const upAgain = { share: 1, withinMs: minute };
+    const result = await play({ breaks, upAgain }, { waves }, { fleet, scansAt: [startedAt + hour] });
+    expect(result).toMatchObject({ joined: 5, broken: 1, harmed: 1, othersDone: 39 });
+  });
+
+  it('shares the request rate with other policies, from their start on, and counts its own collectors alone', async () => {
+    const others = [anOther({ startsAt: startedAt + minute })];
+    const policy = { waves: [rest], concurrency: 40, select: on('Windows*') };
+    const breaks = [{ share: 1, how: 'fails', afterMs: 0 }] as const;
+    const own = await play({}, policy, { requestsPerSecond: 0.1 });
+    const shared = await play({}, policy, { requestsPerSecond: 0.1, others });
+    expect(shared).toMatchObject({ state: 'succeeded', planned: 10, othersDone: 10 });
+    expect(shared.tookMs).toBeGreaterThan(1.5 * own.tookMs);
+    expect(await play({ breaks }, policy, { others })).toMatchObject({ broken: 10, harmed: 10 });
+  });
+
+  it('goes on without another policy that finds nobody', async () => {
+    const alone = await play({}, { waves: [rest] });
+    const others = [anOther({ upgradableIds: new Set() })];
+    expect(await play({}, { waves: [rest] }, { others })).toMatchObject({ tookMs: alone.tookMs });
   });
 
   it('takes longer with fewer requests', async () => {

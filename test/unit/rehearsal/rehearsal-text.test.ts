@@ -29,7 +29,7 @@ const rehearsed = (changes: Partial<SeedResult> = {}) => summarizeSeeds([aSeedRe
 
 function aShown(changes: Partial<ShownRehearsal>): ShownRehearsal {
   const of = { policy: 'production', timeZone: 'UTC', targetBuild: '19.540-2', whatIf: calm, seedsAsked: 1 };
-  return { ...of, rehearsal: rehearsed(), variants: [], verdicts: [], ...changes };
+  return { ...of, rehearsal: rehearsed(), variants: [], verdicts: [], others: [], ...changes };
 }
 
 describe('a policy for a service at a higher speed', () => {
@@ -83,6 +83,28 @@ describe('the words of a rehearsal', () => {
     );
     expect(told({ ...rollout, strata: 2 })).toBe(
       'an upgrade takes 5m (p95 20m), as in production-20260301-1, where 2 of 3 strata have durations of their own',
+    );
+  });
+
+  it('name the other policies that were played, and what was not', () => {
+    const other = (policy: string) =>
+      ({ policy, targetBuild: '19.540-2', planned: 1, startsAt: startedAt + hour }) as const;
+    const text = assumedText(aShown({ others: [other('staging')] }));
+    expect(text.split('; ').at(-1)).toBe('staging starts at 22:00: 1 collector → 19.540-2');
+    const many = aShown({ others: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(other) });
+    expect(assumedText(many)).toMatch(/; e starts at [^;]+; 2 other policies as well$/);
+    expect(renderRehearsal(many)).toContain('collectors that leave');
+    expect(renderRehearsal(many)).not.toContain('other policies,');
+  });
+
+  it('name collectors that come up again, and how many joined', () => {
+    const whatIf = { ...calm, upAgain: { share: 0.3, withinMs: 6 * hour } };
+    const shown = aShown({ whatIf, rehearsal: rehearsed({ joined: 12 }) });
+    expect(assumedText(shown)).toMatch(/; 30% of the collectors that are down come up again within 6h$/);
+    expect(figureRows(shown)).toContainEqual(['joined', 'median 12, p95 12, worst 12']);
+    expect(renderRehearsal(shown)).toContain('not played:    collectors that leave');
+    expect(renderRehearsal(aShown({}))).toContain(
+      'not played:    collectors that are down and come up again',
     );
   });
 

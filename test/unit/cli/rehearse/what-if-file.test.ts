@@ -34,6 +34,7 @@ describe('a what-if file', () => {
         { from: at('04:00'), to: at('04:30'), requestsPerSecond: 0.5 },
       ],
       gates: { 'go-live': 'hold' },
+      upAgain: { share: 0.3, withinMs: 6 * 3_600_000 },
       approval: { kind: 'at', minute: 510, timeZone: 'UTC' },
     });
   });
@@ -70,6 +71,8 @@ breaks: [{ after: 4h }] → breaks[0].after: is for "how: dies" only
 breaks: [{ share: 140% }] → breaks[0].share: "140%" is not a share; it must be a percentage from 0% to 100%, such as 3%
 service: [{ from: 2 am, to: "03:00" }] → service[0].from: "2 am" is not a time of day
 gates: { board: hold } → gates.board: policy production has no gate of this name; it has go-live
+upAgain: { share: 30% } → upAgain.within: is missing
+upAgain: { within: 3d } → upAgain.within: must be
 approval: soon → approval: must be
 `),
   )('is refused with the place of what is wrong: %s', (content, words) => {
