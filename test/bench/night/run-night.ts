@@ -14,12 +14,12 @@ import { startWatch, type Watched } from './watch-night.ts';
 export const accounts = 10;
 
 /**
- * An upgrade takes 25 s of real time, so 24 end in a second. The processes of the night want two thirds of two cores then,
- * and what an answer waits for is the daemon, not the host.
+ * At twice real speed the accounts may send 80 requests a second together, and each has slots for all that its rate allows.
+ * The processes of the night want most of two cores then.
  */
 export const pace: AccountsPace = {
   speed: 2,
-  slots: 600,
+  slots: 1_000,
   expectMs: 50_000,
   durations: { median: '50s', p95: '70s', max: '90s' },
 };
