@@ -57,10 +57,10 @@ const taskRestMs: DurationMs = 5_000;
 
 export const never: EpochMs = Number.POSITIVE_INFINITY;
 
-/** The engine of a daemon (reconcile, decide, runStep, evolve) on a virtual clock, with models of the store and the service. */
-export type Engine = Awaited<ReturnType<typeof startEngine>>;
-
-/** Starts the engine with the rollout planned. The caller moves `time.now`, and runs what is due. */
+/**
+ * Starts the engine of a daemon (reconcile, decide, runStep, evolve) on a virtual clock, with models of the store and the
+ * service, and with the rollout planned. The caller moves `time.now`, and runs what is due.
+ */
 export async function startEngine(stage: Stage) {
   const { policy, seed, others = [] } = stage;
   const policies = new Map([policy, ...others.map((other) => other.policy)].map((each) => [each.name, each]));
@@ -73,7 +73,9 @@ export async function startEngine(stage: Stage) {
   const store = withShortPages(memory);
   const lists = makeListReadings({ ...stage, policies: names, store, accounts });
   const slots = sumOf([...policies.values()], ({ concurrency }) => concurrency);
-  const service = makeVirtualService({ ...stage, ...lists, clock, slots });
+  const offered = stage.builds ?? stage.snapshot.collectors.map(({ build }) => build);
+  const builds = [...offered, ...others.map(({ targetBuild }) => targetBuild)];
+  const service = makeVirtualService({ ...stage, ...lists, builds, clock, slots });
   const parts = {
     ...quietParts(stage, () => (time.againAt = time.now + taskRestMs)),
     store,

@@ -47,7 +47,7 @@ const outage: ServiceFailure = {
  */
 export function makeVirtualService(parts: {
   readonly snapshot: FleetSnapshot;
-  readonly builds?: readonly string[];
+  readonly builds: readonly string[];
   readonly targetBuild: string;
   readonly fateOf: FateOf;
   readonly upAgainAt?: ReadonlyMap<number, EpochMs>;

@@ -17,8 +17,8 @@ const receivedForMs = 5_000;
  */
 export function makeVirtualWorld(parts: {
   readonly snapshot: FleetSnapshot;
-  /** Default: the builds that collectors run. */
-  readonly builds?: readonly string[];
+  /** The builds that the service offers, and that collectors may return to. */
+  readonly builds: readonly string[];
   readonly targetBuild: string;
   readonly fateOf: FateOf;
   /** When collectors that are down are up again, by id. Default: never. */
@@ -28,7 +28,7 @@ export function makeVirtualWorld(parts: {
 }): World {
   const { snapshot, targetBuild, fateOf, clock, creates, upAgainAt } = parts;
   const { collectors } = snapshot;
-  const builds = new Set([...(parts.builds ?? collectors.map(({ build }) => build)), targetBuild]);
+  const builds = new Set([...parts.builds, targetBuild]);
   const fateOfTask = ({ facts: { id }, toVersion }: AcceptedUpgrade): Fate => {
     if (toVersion !== targetBuild) return { ...fateOf(id, 1), ends: { kind: 'succeeded' } };
     const attempt = (creates.get(id) ?? 0) + 1;

@@ -162,6 +162,8 @@ describe('a rehearsed rollout', () => {
     expect(shared).toMatchObject({ state: 'succeeded', planned: 10, othersDone: 10 });
     expect(shared.tookMs).toBeGreaterThan(1.5 * own.tookMs);
     expect(await play({ breaks }, policy, { others })).toMatchObject({ broken: 10, harmed: 10 });
+    const toAnother = { requestsPerSecond: 0.1, others: [anOther({ targetBuild: '19.600-1' })] };
+    expect((await play({ breaks }, policy, toAnother)).requests).toBeGreaterThan(2 * own.requests);
   });
 
   it('goes on without another policy that finds nobody', async () => {
