@@ -29,7 +29,7 @@ const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--collectors N] 
   idle          a daemon that has nothing to do
   reads         how fast the reference service answers
   night         a whole night of 100,000 collectors in ten accounts, with three faults; takes hours; by name only
-  rehearsal     twelve rehearsals, each against a rollout of a real daemon; by name only; --short: in virtual time
+  rehearsal     thirteen rehearsals, each against a rollout of a real daemon; by name only; --short: in virtual time
   blast-radius  builds that break one part of a large fleet, on a virtual clock; by name only
 
 Contests run real daemon processes on a Redis of their own against the reference service, at 20 times real speed. All

@@ -12,6 +12,7 @@ import { startRollout } from '../processes/start-rollout.ts';
 import { type Played, policyOf, sceneOf } from './played.ts';
 import {
   type FleetSize,
+  otherOf,
   policyAt,
   requestsPerSecondUsual,
   type Situation,
@@ -21,6 +22,8 @@ import {
 const minute: DurationMs = 60_000;
 const longestMs: DurationMs = 40 * minute;
 const checkEveryMs: DurationMs = 1_000;
+
+const rehearsedName = 'night';
 
 /** By then the daemon runs and has learned the service's clock. */
 const startsWithinMs: DurationMs = 15_000;
@@ -45,6 +48,7 @@ export async function playInProcesses(
     credentials,
   });
   try {
+    const other = otherOf(situation);
     const firstMs = (situation.windows?.firstMs ?? 0) / speed;
     const closesAt = Math.ceil((beganRealAt + startsWithinMs + firstMs) / minute) * minute;
     const config: ConfigData = {
@@ -54,7 +58,10 @@ export async function playInProcesses(
       },
       redis: { url: of.redisUrl, keyPrefix: of.keyPrefix },
       http: { port: 0 },
-      rollouts: [{ name: 'night', ...policyAt(speed, situation, { closesAt, size }) }],
+      rollouts: [
+        { name: rehearsedName, ...policyAt(speed, situation, { closesAt, size }) },
+        ...(other === undefined ? [] : [{ name: other.name, ...policyAt(speed, other, { closesAt, size }) }]),
+      ],
     };
     const { snapshot, targetBuild, builds } = await readTheFleet(config);
     const ran = await run(config, service);
@@ -107,8 +114,8 @@ interface Ran {
 /** Runs the rollout until nothing of it is in flight. */
 async function run(config: ConfigData, service: ServiceProcess): Promise<Ran> {
   let heldAt: EpochMs | undefined;
-  const daemon = await startRollout(config, ({ event, time }) => {
-    if (event === 'rollout.held') heldAt = Date.parse(time);
+  const daemon = await startRollout(config, ({ event, time, policy }) => {
+    if (event === 'rollout.held' && policy === rehearsedName) heldAt = Date.parse(time);
   });
   try {
     const before = countRequests(await service.readRecord());
@@ -118,7 +125,9 @@ async function run(config: ConfigData, service: ServiceProcess): Promise<Ran> {
         // Each answer takes time from the daemon.
         await sleepForReal(checkEveryMs);
         // Its rollback is a rollout, too.
-        const status = (await daemon.api.listRollouts()).find(({ kind }) => kind === 'upgrade');
+        const status = (await daemon.api.listRollouts()).find(
+          ({ kind, policy }) => kind === 'upgrade' && policy === rehearsedName,
+        );
         if (status === undefined) return undefined;
         const isStopped = status.endedAt !== null || status.state === 'held';
         return isStopped && status.inFlight === 0 && status;

@@ -15,6 +15,7 @@ import { nightConfig } from '../../support/night/daemon-night.ts';
 import { quantile } from '../quantile.ts';
 import {
   type FleetSize,
+  otherOf,
   policyAt,
   requestsPerSecondUsual,
   type Situation,
@@ -99,12 +100,21 @@ export function sceneOf(
 ): Scene {
   const { beganAt, targetBuild, builds, outage } = of;
   const { collectors, upgradableIds } = of.snapshot;
+  const other = otherOf(situation);
   const disturbances = outage && [
     { from: beganAt + outage.fromMs, to: beganAt + outage.toMs, requestsPerSecond: 0 },
   ];
   return {
     ...{ targetBuild, beganAt, requestsPerSecond, passPauseMs: 1_000 },
     ...(builds && { builds }),
+    ...(other && {
+      others: [
+        {
+          policy: { ...policyOf(other, { closesAt: beganAt, size: of.size }), name: other.name },
+          ...{ targetBuild, startsAt: beganAt, upgradableIds: upgradableIds ?? new Set() },
+        },
+      ],
+    }),
     snapshot: { ...fleetAsOf(collectors, beganAt), upgradableIds },
     whatIf: {
       ...{ breaks: [], failures: { once: 0, always: 0 }, gates: {}, approval: { kind: 'atOnce' } },

@@ -30,7 +30,8 @@ export const rehearsalPart: Part = async ({ isShort, tell }) => {
 
 async function playAllInVirtualTime(tell: (text: string) => void): Promise<readonly Played[]> {
   const played: Played[] = [];
-  for (const situation of situations) {
+  // One policy at a time is played there.
+  for (const situation of situations.filter(({ other }) => other === undefined)) {
     tell(situation.name);
     played.push(await playInVirtualTime(situation, { seed: 1, size: usualSize }));
   }

@@ -22,6 +22,8 @@ export interface Situation {
   };
   /** What upwave may send. */
   readonly requestsPerSecond?: number;
+  /** Keys of another policy of the account, which starts at the same time. */
+  readonly other?: Readonly<Record<string, unknown>>;
 }
 
 type Failure = NonNullable<ScenarioInput['failures']>[number];
@@ -129,7 +131,18 @@ export const situations: readonly Situation[] = [
     scenario: { failures: [failsOnce] },
     whatIf: { failures: once },
   },
+  {
+    name: 'another policy at the same time; one request a second',
+    requestsPerSecond: 1,
+    rollout: { select: { include: { osName: 'Linux*' } } },
+    other: { select: { include: { osName: 'Windows*' } } },
+  },
 ];
+
+/** The other policy of a situation as one of its own; undefined: it has none. */
+export function otherOf({ other }: Situation): Situation | undefined {
+  return other && { name: 'other', rollout: other };
+}
 
 /** A fleet that is well. Each seed draws other collectors and durations. */
 export function scenarioFor(
