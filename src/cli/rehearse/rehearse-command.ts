@@ -108,7 +108,7 @@ interface RehearsedScene {
   readonly shown?: ShownReplay;
   readonly holds?: ShownHolds;
   readonly breakPlaces?: BreakPlaces;
-  readonly others: readonly ShownOther[];
+  readonly others: readonly ShownOther[] | null;
 }
 
 /** Reads what is rehearsed: the fleet, and what is assumed of upgrades, build, service and people. @throws CommandFailure */
@@ -126,7 +126,8 @@ async function readScene(
   // The service may no longer offer the build of a past rollout.
   const build = options.build ?? (file === undefined ? undefined : kept?.status.targetBuild);
   const own = accountConfigOf(config, policy.name);
-  const others = isReplay || !options.others ? [] : own.rollouts.filter(({ name }) => name !== policy.name);
+  const playsOthers = !isReplay && options.others;
+  const others = playsOthers ? own.rollouts.filter(({ name }) => name !== policy.name) : [];
   const fleetOptions = { ...(file && { file }), ...(build && { build }), at: beganAt, others };
   const holds = isReplay ? undefined : await holdsFor(options);
   const fleet = await readFleet(config, policy, fleetOptions, output);
@@ -159,10 +160,10 @@ async function readScene(
       planned,
       ...(holds && { holds: holds.kind === 'known' ? { kind: 'known', held } : holds }),
       breakPlaces: placeBreaks(whatIf, whole),
-      others: placed.map(({ shown }) => shown),
+      others: playsOthers ? placed.map(({ shown }) => shown) : null,
     };
   }
-  return { scene: { ...scene, past: replayed.past }, planned, shown: replayed.shown, others: [] };
+  return { scene: { ...scene, past: replayed.past }, planned, shown: replayed.shown, others: null };
 }
 
 /** With a file for the fleet, a daemon is asked only where one is named. */

@@ -8,8 +8,7 @@ import {
 import { noMemory } from '../../orchestrator/scan/read-plan.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import { type FrozenRollout, freezePlan } from '../../rollout/planning/freeze-plan.ts';
-import { makePlan } from '../../rollout/planning/plan.ts';
+import { freezeFirst } from './freeze-first.ts';
 
 /** A policy of the same account, whose rollout takes its share of the API budget. */
 export interface OtherPolicy {
@@ -66,26 +65,4 @@ async function scan(parts: AgendaParts): Promise<void> {
   if (rollout === undefined || !acceptsLateJoiners(rollout)) return;
   const configs = { check: async () => ({ kind: 'agreed', others: 0 }) as const, versionOf: () => undefined };
   await addLateJoiners({ ...parts, configs }, parts.policy, rollout, noMemory);
-}
-
-/** The plan of a past rollout, or of the day's one, with the seed as its number. */
-export function freezeFirst({
-  policy,
-  targetBuild,
-  snapshot,
-  seed,
-  beganAt,
-  rolloutId,
-}: {
-  readonly policy: Policy;
-  readonly targetBuild: string;
-  readonly snapshot: FleetSnapshot;
-  readonly seed: number;
-  readonly beganAt: EpochMs;
-  readonly rolloutId?: string;
-}): FrozenRollout {
-  const id =
-    rolloutId ?? `${policy.name}-${new Date(beganAt).toISOString().slice(0, 10).replaceAll('-', '')}-${seed}`;
-  const plan = makePlan(policy, targetBuild, snapshot, id);
-  return freezePlan(plan, { id, policy, startedBy: 'rehearsal', createdAt: beganAt, fleet: snapshot });
 }

@@ -19,8 +19,9 @@ import { makeMemoryRolloutStore } from '../store/memory-rollout-store.ts';
 import type { FateOf } from '../world/fates.ts';
 import type { VirtualBudget } from '../world/virtual-budget.ts';
 import { makeVirtualService, type VirtualService } from '../world/virtual-service.ts';
-import { freezeFirst, makeAgenda, type Surroundings } from './agenda.ts';
+import { makeAgenda, type Surroundings } from './agenda.ts';
 import { makeAwaitLists } from './awaited-lists.ts';
+import { freezeFirst } from './freeze-first.ts';
 import { type Job, makeJobs } from './jobs.ts';
 import { type ListReadings, makeListReadings } from './list-readings.ts';
 

@@ -8,11 +8,11 @@ import { clockText, type ShownRehearsal } from './rehearsal-text.ts';
 import { replayedText } from './replay-text.ts';
 
 /** What a rehearsal does not simulate. */
-export function notPlayedText({ whatIf, replay }: Pick<ShownRehearsal, 'whatIf' | 'replay'>): string {
+export function notPlayedText({ whatIf, others }: Pick<ShownRehearsal, 'whatIf' | 'others'>): string {
   return [
-    ...(whatIf.upAgain === undefined ? ['collectors that are down and come up again'] : []),
-    'collectors that leave',
-    ...(replay === undefined ? [] : ['other policies']),
+    ...(whatIf.upAgain === undefined ? ['collectors that come up again'] : []),
+    ...['new collectors', 'collectors that leave'],
+    ...(others === null ? ['other policies'] : []),
   ].join(', ');
 }
 
@@ -95,7 +95,7 @@ function upAgainText({ share, withinMs }: UpAgain): string {
 const othersShownMax = 5;
 
 function othersTexts(result: ShownRehearsal): readonly string[] {
-  const { others } = result;
+  const others = result.others ?? [];
   const shown = others.slice(0, othersShownMax).map(({ policy, targetBuild, planned, startsAt }) => {
     const at = clockText(startsAt, result);
     return `${policy} starts at ${at}: ${counted(planned, 'collector')} → ${targetBuild}`;

@@ -42,8 +42,8 @@ export interface ShownRehearsal {
   readonly holds?: ShownHolds;
   /** Absent for a replay. */
   readonly breakPlaces?: BreakPlaces;
-  /** Empty for a replay. */
-  readonly others: readonly ShownOther[];
+  /** null: other policies were not played. */
+  readonly others: readonly ShownOther[] | null;
   /** The unchanged policy first, all with the same seeds; empty when no collector was harmed. */
   readonly variants: readonly RehearsedVariant[];
   /** The conditions of `--fail-if`, and whether each of them is met. */

@@ -87,6 +87,9 @@ export function drawFates(
   return { broken: new Set(ends.keys()), fateOf: makeFates(seed, whatIf, (id) => ends.get(id)) };
 }
 
+// Neither an attempt nor a break has this number, so what is drawn is independent of how the upgrade goes.
+const upAgainNumber = 1_000_000;
+
 /** Draws when collectors that are down are up again, by id. The same seed gives the same result. */
 export function drawUpAgain(
   { upAgain }: Pick<WhatIf, 'upAgain'>,
@@ -96,7 +99,7 @@ export function drawUpAgain(
   const upAgainAt = new Map<number, EpochMs>();
   if (upAgain === undefined) return upAgainAt;
   for (const { id, alive } of collectors) {
-    const chance = seededChance(hashNumbers(seed, id, 1));
+    const chance = seededChance(hashNumbers(seed, id, upAgainNumber));
     if (!alive && chance() < upAgain.share)
       upAgainAt.set(id, beganAt + Math.ceil(chance() * upAgain.withinMs));
   }
