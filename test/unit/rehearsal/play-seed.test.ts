@@ -163,7 +163,7 @@ describe('a rehearsed rollout', () => {
     expect(shared.tookMs).toBeGreaterThan(1.5 * own.tookMs);
     expect(await play({ breaks }, policy, { others })).toMatchObject({ broken: 10, harmed: 10 });
     const toAnother = { requestsPerSecond: 0.1, others: [anOther({ targetBuild: '19.600-1' })] };
-    expect((await play({ breaks }, policy, toAnother)).requests).toBeGreaterThan(2 * own.requests);
+    expect((await play({}, policy, toAnother)).requests).toBeGreaterThan(0.9 * shared.requests);
   });
 
   it('goes on without another policy that finds nobody', async () => {
