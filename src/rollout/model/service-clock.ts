@@ -49,9 +49,11 @@ const firstDifferenceMaxMs: DurationMs = 2 * 60_000;
 const evenCountMin = 5;
 const evenSpanMs: DurationMs = 30_000;
 
-// A faster simulated service is recognised within a second, by several answers on a steep line.
+// A faster simulated service is recognised by several answers on a steep line.
 const spacedCount = 4;
 const spacedByMs: DurationMs = 50;
+/** By then it is further ahead than two answers can differ. */
+export const fasterClockLeadMs: DurationMs = 2 * jumpMaxMs;
 const fastRateMin = 2;
 const fastRateMax = 2_000;
 
@@ -167,7 +169,7 @@ function lineThrough(spaced: readonly TimeReading[]): ClockLine | 'crooked' | 'f
   if (first === undefined || last === undefined) return 'flat';
   const rate = rateOf(first, last);
   if (rate === null) return 'crooked';
-  if ((rate - 1) * (last.answeredAt - first.answeredAt) <= 2 * jumpMaxMs) return 'flat';
+  if ((rate - 1) * (last.answeredAt - first.answeredAt) <= fasterClockLeadMs) return 'flat';
   const line = { rate, first, last };
   return spaced.every((each) => isBetween(line, each)) ? line : 'crooked';
 }

@@ -2,6 +2,7 @@ import type { EpochMs } from '../../../src/base/time.ts';
 import type { RolloutStatus } from '../../../src/contract/admin/rollout-status.ts';
 import { startProcess } from '../../support/redis/start-test-redis.ts';
 import { benchConfig } from '../bench-config.ts';
+import type { LogLine } from '../processes/daemon-process.ts';
 import { startRollout } from '../processes/start-rollout.ts';
 import type { ContestantBrief, MeasuredPerformance } from './contestant.ts';
 
@@ -17,13 +18,14 @@ export async function runUpwave(brief: ContestantBrief): Promise<MeasuredPerform
     endedAt = resolve;
   });
   try {
-    const daemon = await startRollout(config, ({ event, collectorId, time }) => {
+    const onLine = ({ event, collectorId, time }: LogLine) => {
       // A task that ended well is first known when its verification begins, or when a row shows both at once.
       const isEndSeen = event === 'upgrade.verifying' || event === 'upgrade.succeeded';
       if (isEndSeen && collectorId !== undefined && !endsSeen.has(collectorId))
         endsSeen.set(collectorId, Date.parse(time));
       if (endEvents.includes(event)) endedAt(Date.parse(time));
-    });
+    };
+    const daemon = await startRollout(config, onLine, brief);
     try {
       const doneAt = await Promise.race([ended, daemon.failed]);
       const { cpuSeconds, rssPeakBytes } = daemon.usage();

@@ -11,7 +11,10 @@ export interface AccountsPace extends Pace {
 const quick = { slots: 100, expectMs: 50_000, durations: { median: '50s', p95: '70s', max: '90s' } } as const;
 // Each account has the whole request rate, and idle budget is used: ten accounts at ten times real speed would send 400
 // requests a second.
-const paces = { one: { ...quick, speed: 10 }, many: { ...quick, speed: 2 } } as const;
+export function paceOf(accounts: number): AccountsPace {
+  return { ...quick, speed: accounts === 1 ? 10 : 2 };
+}
+
 export const keyPrefix = 'upwave';
 
 /** An account, the name of its policy, and where the daemon keeps its rollouts. */
@@ -34,7 +37,7 @@ export async function startAccounts(
   accounts: readonly BenchAccount[],
   collectors: number,
   redisUrl: string,
-  pace: AccountsPace = accounts.length === 1 ? paces.one : paces.many,
+  pace: AccountsPace,
 ) {
   const { speed, slots, expectMs, durations } = pace;
   const accessKey = randomBytes(18).toString('base64url');

@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 import { type DaemonProcess, type LogLine, startDaemon } from '../processes/daemon-process.ts';
 import { startRollout } from '../processes/start-rollout.ts';
 import { quantile } from '../quantile.ts';
-import { type BenchAccount, keyPrefix, namesOf, startAccounts } from './bench-accounts.ts';
+import { type BenchAccount, keyPrefix, namesOf, paceOf, startAccounts } from './bench-accounts.ts';
 import { keepRollouts } from './kept-rollouts.ts';
 import { readRedisUsage } from './redis-usage.ts';
 
@@ -57,7 +57,8 @@ export async function measureLargeFleet(brief: LargeBrief): Promise<LargeFigures
   const length = brief.isShort ? 'short' : 'full';
   const ofAccounts = namesOf(accounts);
   const redis = await startProcess();
-  const { service, config } = await startAccounts(ofAccounts, collectors, redis.url);
+  const pace = paceOf(accounts);
+  const { service, config } = await startAccounts(ofAccounts, collectors, redis.url, pace);
   const connection = makeRedisConnection({ url: redis.url, keyPrefix }, 'worker');
   const events = new Map<string, number>();
   const onLine = ({ event }: LogLine) => void events.set(event, (events.get(event) ?? 0) + 1);
@@ -65,7 +66,7 @@ export async function measureLargeFleet(brief: LargeBrief): Promise<LargeFigures
   try {
     for (const of of ofAccounts) await keepRollouts(redis.url, of, keptRollouts / accounts);
     const startedAt = performance.now();
-    const daemon = await startRollout(config, onLine);
+    const daemon = await startRollout(config, onLine, pace);
     const areAllPlanned = () => count('rollout.planned') === accounts;
     await Promise.race([until('all plans', areAllPlanned, plannedWithinMs), daemon.failed]);
     const plannedMs = performance.now() - startedAt;

@@ -7,6 +7,8 @@ import { startRollout } from '../processes/start-rollout.ts';
 export const daemonNames = ['daemon 1', 'daemon 2'] as const;
 export type DaemonName = (typeof daemonNames)[number];
 
+type Start = (config: ConfigData, onLine: (line: LogLine) => void) => Promise<DaemonProcess>;
+
 /** Two daemons with one config. */
 export interface NightTeam {
   /** Those that are up. */
@@ -20,7 +22,8 @@ export interface NightTeam {
   killLeader(startAgainAfterMs: DurationMs): Promise<void>;
 }
 
-export function makeNightTeam(config: ConfigData): NightTeam {
+/** @param speed how many times as fast as ours the service's clock runs */
+export function makeNightTeam(config: ConfigData, speed: number): NightTeam {
   const daemons = new Map<DaemonName, DaemonProcess>();
   const led = new Map(daemonNames.map((name) => [name, new Set<string>()]));
   const holds: string[] = [];
@@ -36,7 +39,7 @@ export function makeNightTeam(config: ConfigData): NightTeam {
       if (event === 'leader.lost') led.get(name)?.delete(account);
       if (event.endsWith('.held')) holds.push(`${rollout}: ${event}, ${reason}`);
     };
-  const startWith = async (name: DaemonName, start: typeof startRollout): Promise<void> => {
+  const startWith = async (name: DaemonName, start: Start): Promise<void> => {
     led.get(name)?.clear();
     const daemon = await start(config, onLineOf(name));
     daemon.failed.catch(fail);
@@ -47,7 +50,8 @@ export function makeNightTeam(config: ConfigData): NightTeam {
     holds,
     failed,
     startAll: async () => {
-      await Promise.all(daemonNames.map((name) => startWith(name, startRollout)));
+      const start: Start = (of, onLine) => startRollout(of, onLine, { speed });
+      await Promise.all(daemonNames.map((name) => startWith(name, start)));
     },
     killLeader: async (startAgainAfterMs) => {
       const ledBy = (name: DaemonName) => led.get(name)?.size ?? 0;

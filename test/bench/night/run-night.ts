@@ -54,7 +54,8 @@ export async function runNight(collectors: number, tell: (text: string) => void)
   const redis = await startRedisSentinels();
   const { service, config } = await startAccounts(ofAccounts, collectors, redis.primary.url, pace);
   const way = await openTroubledWay(() => new URL(service.baseUrl).origin);
-  const team = makeNightTeam({ ...withWay(config, way.url), redis: redis.section, log: { level: 'info' } });
+  const ofTeam = { ...withWay(config, way.url), redis: redis.section, log: { level: 'info' } };
+  const team = makeNightTeam(ofTeam, pace.speed);
   try {
     await team.startAll();
     const watch = startWatch({

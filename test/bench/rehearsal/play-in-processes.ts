@@ -7,6 +7,7 @@ import { readFleet } from '../../../src/cli/rehearse/read-fleet.ts';
 import { readConfig } from '../../support/config-fixtures.ts';
 import { until } from '../../support/until.ts';
 import type { ConfigData } from '../bench-config.ts';
+import type { LogLine } from '../processes/daemon-process.ts';
 import { type ServiceProcess, startServiceProcess } from '../processes/service-process.ts';
 import { startRollout } from '../processes/start-rollout.ts';
 import { type Played, policyOf, sceneOf } from './played.ts';
@@ -25,8 +26,11 @@ const checkEveryMs: DurationMs = 1_000;
 
 const rehearsedName = 'night';
 
+// From then on no create that Redis may have lost can arrive, so that lists of any age count (decision 6).
+const trustedAfterMs: DurationMs = 40_000;
+
 /** By then the daemon runs and has learned the service's clock. */
-const startsWithinMs: DurationMs = 15_000;
+const startsWithinMs: DurationMs = trustedAfterMs + 15_000;
 
 /** Lets a daemon process play a situation against a service process that runs so many times as fast. */
 export async function playInProcesses(
@@ -64,7 +68,7 @@ export async function playInProcesses(
       ],
     };
     const { snapshot, targetBuild, builds } = await readTheFleet(config);
-    const ran = await run(config, service);
+    const ran = await run(config, service, speed);
     // The same time before the first window closes, at real durations.
     const rehearsedClosesAt = Math.ceil(ran.createdAt / minute) * minute + (situation.windows?.firstMs ?? 0);
     const beganAt = situation.windows
@@ -112,11 +116,12 @@ interface Ran {
 }
 
 /** Runs the rollout until nothing of it is in flight. */
-async function run(config: ConfigData, service: ServiceProcess): Promise<Ran> {
+async function run(config: ConfigData, service: ServiceProcess, speed: number): Promise<Ran> {
   let heldAt: EpochMs | undefined;
-  const daemon = await startRollout(config, ({ event, time, policy }) => {
+  const onLine = ({ event, time, policy }: LogLine) => {
     if (event === 'rollout.held' && policy === rehearsedName) heldAt = Date.parse(time);
-  });
+  };
+  const daemon = await startRollout(config, onLine, { speed, ranForMs: trustedAfterMs });
   try {
     const before = countRequests(await service.readRecord());
     const rested = until(
