@@ -4,20 +4,12 @@ import { accountConfigOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
 import { heldIn } from '../../orchestrator/scan/read-plan.ts';
-import type { Scene, SeedResult } from '../../rehearsal/play/play-seed.ts';
+import type { Scene } from '../../rehearsal/play/play-seed.ts';
 import { tooQuickText } from '../../rehearsal/result/assumed-text.ts';
-import { isSettled } from '../../rehearsal/result/is-settled.ts';
 import { heldPercent, isMet, type Limit, LimitError, parseLimit } from '../../rehearsal/result/limit.ts';
-import { summarizeSeeds } from '../../rehearsal/result/rehearsal.ts';
 import { rehearsalDocument } from '../../rehearsal/result/rehearsal-document.ts';
-import type {
-  RehearsedVariant,
-  ShownHolds,
-  ShownOther,
-  ShownRehearsal,
-} from '../../rehearsal/result/rehearsal-text.ts';
+import type { ShownHolds, ShownOther, ShownRehearsal } from '../../rehearsal/result/rehearsal-text.ts';
 import { comparedText, type ShownReplay } from '../../rehearsal/result/replay-text.ts';
-import { variantsOf } from '../../rehearsal/result/variants.ts';
 import { type BreakPlaces, placeBreaks, type WhatIf } from '../../rehearsal/world/what-if.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -31,10 +23,11 @@ import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig, orUsageFailure, policyOf } from '../shell/open-config.ts';
 import { writeLinesToFile } from '../shell/write-lines.ts';
 import { type LearnedCourse, learnCourse, learnDurations } from './learn-course.ts';
+import { makeProgress, playSeeds } from './play-seeds.ts';
 import { readFleet } from './read-fleet.ts';
 import { type KeptPast, placePast, readPast } from './read-past.ts';
 import { renderRehearsal } from './render-rehearsal.ts';
-import { makeSeedPool, type SeedPool } from './seed-pool.ts';
+import { makeSeedPool } from './seed-pool.ts';
 import { withStrataDurations } from './strata-durations.ts';
 import { placeOthers, scansFor } from './surroundings.ts';
 import { type Occasion, readWhatIf, usualWhatIf } from './what-if-file.ts';
@@ -77,7 +70,11 @@ export async function rehearseCommand(
     options,
     output,
   );
-  const played = await play(scene, policy, planned, options);
+  // The other policies' rollouts are played for each seed, too.
+  const upgrades = planned + sumOf(scene.others ?? [], ({ upgradableIds }) => upgradableIds.size);
+  const pool = makeSeedPool({ scene, upgrades: options.seeds * upgrades });
+  const progress = makeProgress((line) => output.err.write(`${line}\n`));
+  const played = await playSeeds(pool, { ...options, scene, policy }, progress).finally(pool.close);
   const { name, timeZone } = policy;
   const verdicts = limits.map((limit) => ({
     condition: limit.text,
@@ -180,49 +177,6 @@ function heldBy(holds: HoldsReading | undefined, fleet: FleetSnapshot): Readonly
 function without(held: ReadonlySet<number>, fleet: FleetSnapshot): FleetSnapshot {
   return { ...fleet, collectors: fleet.collectors.filter(({ id }) => !held.has(id)) };
 }
-
-async function play(
-  scene: Scene,
-  policy: Policy,
-  planned: number,
-  { seeds: count, variants: isVaried }: Pick<RehearseOptions, 'seeds' | 'variants'>,
-): Promise<Pick<ShownRehearsal, 'rehearsal' | 'variants'>> {
-  const pool = makeSeedPool({ scene, upgrades: count * planned });
-  const seeds = Array.from({ length: count }, (_, index) => index + 1);
-  const few = seeds.slice(0, Math.max(1, Math.floor(count / variantSeedsShare)));
-  try {
-    const results = await playUntilSettled(pool, policy, seeds);
-    const rehearsal = summarizeSeeds(results, scene.beganAt);
-    if (!isVaried || rehearsal.harmed.worst === 0) return { rehearsal, variants: [] };
-    // All variants play the same seeds. The unchanged policy comes first.
-    const variants: RehearsedVariant[] = [
-      { name: 'as it is', rehearsal: summarizeSeeds(results.slice(0, few.length), scene.beganAt) },
-    ];
-    for (const { name, policy: variant } of variantsOf(policy, scene.snapshot.collectors))
-      variants.push({ name, rehearsal: summarizeSeeds(await pool.play(variant, few), scene.beganAt) });
-    return { rehearsal, variants };
-  } finally {
-    pool.close();
-  }
-}
-
-/** Seeds in one batch: enough to keep all processes busy to the end. */
-const seedsPerBatch = 50;
-
-/** Plays seeds until all are played, or more would show nothing new. */
-async function playUntilSettled(
-  pool: SeedPool,
-  policy: Policy,
-  seeds: readonly number[],
-): Promise<readonly SeedResult[]> {
-  const results: SeedResult[] = [];
-  for (let from = 0; from < seeds.length && !isSettled(results); from += seedsPerBatch)
-    results.push(...(await pool.play(policy, seeds.slice(from, from + seedsPerBatch))));
-  return results;
-}
-
-/** A variant is compared by its median. A quarter of the seeds is enough for that. */
-const variantSeedsShare = 4;
 
 /** The leader of a real daemon pauses for less than a second. At this fleet size, such pauses are 1 % of an upgrade. */
 const passPausePerCollectorMs: DurationMs = 6;

@@ -13,8 +13,8 @@ export interface SeedOrder {
 
 /** Plays seeds in several processes. */
 export interface SeedPool {
-  /** Results in the order of the seeds. */
-  play(policy: Policy, seeds: readonly number[]): Promise<readonly SeedResult[]>;
+  /** Results in the order of the seeds. @param onPlayed called after each */
+  play(policy: Policy, seeds: readonly number[], onPlayed: () => void): Promise<readonly SeedResult[]>;
   close(): void;
 }
 
@@ -43,9 +43,12 @@ export function makeSeedPool(parts: SeedPoolParts): SeedPool {
   const size = Math.min(processes, processesMax, Math.floor(upgrades / worthProcess));
   if (size < 2) {
     return {
-      play: async (policy, seeds) => {
+      play: async (policy, seeds, onPlayed) => {
         const results: SeedResult[] = [];
-        for (const seed of seeds) results.push(await playSeed(scene, policy, seed));
+        for (const seed of seeds) {
+          results.push(await playSeed(scene, policy, seed));
+          onPlayed();
+        }
         return results;
       },
       close: () => {},
@@ -53,12 +56,14 @@ export function makeSeedPool(parts: SeedPoolParts): SeedPool {
   }
   const children = Array.from({ length: size }, () => startChild(scene, startProcess));
   return {
-    play: async (policy, seeds) => {
+    play: async (policy, seeds, onPlayed) => {
       const results = new Map<number, SeedResult>();
       const waiting = [...seeds];
       const work = async (child: Child) => {
-        for (let seed = waiting.shift(); seed !== undefined; seed = waiting.shift())
+        for (let seed = waiting.shift(); seed !== undefined; seed = waiting.shift()) {
           results.set(seed, (await child.ask({ policy, seed })) ?? (await playSeed(scene, policy, seed)));
+          onPlayed();
+        }
       };
       await Promise.all(children.map(work));
       return seeds.flatMap((seed) => results.get(seed) ?? []);

@@ -49,8 +49,12 @@ const failingSend = (): SeedProcess =>
 /** The seeds' results, and how many of them a process played. */
 async function play(startProcess: () => SeedProcess) {
   const pool = makeSeedPool({ scene, upgrades: 1_000_000, processes: 2, startProcess });
-  const results = await pool.play(policy, seeds);
+  let played = 0;
+  const results = await pool.play(policy, seeds, () => {
+    played += 1;
+  });
   pool.close();
+  expect(played).toBe(seeds.length);
   return { seeds: results.map(({ seed }) => seed), elsewhere: results.filter(isElsewhere).length };
 }
 
