@@ -25,23 +25,12 @@ import { showRollback } from './show-rollback.ts';
 
 /** Makes the operator's reads and verbs from store and register. They work on every daemon, leader or not. */
 export function makeOperations(parts: OperationsParts): RolloutOperations {
-  const { store, clock, readApiBudgetStatus } = parts;
+  const { store, readApiBudgetStatus } = parts;
   const applyVerb = makeApplyVerb(parts);
-  const nameStarter = makeNameStarter(parts);
   const ofAccount = parts.accountName === undefined ? {} : { accountName: parts.accountName };
-  const describe = async (rolloutId: string, api: ApiBudgetStatus): Promise<RolloutStatus | undefined> => {
-    const now = clock.now();
-    const view = await loadRolloutSummary(parts, rolloutId, now);
-    if (view === undefined) return undefined;
-    const known = { ...view, isPolicyMissing: parts.claims.isMissing(view.rollout.policy.name) };
-    const causes = await loadCauses(parts, known);
-    const shown = await withShownAttribute(parts, known, causes);
-    const history = view.rollout.state === 'awaitingApproval' ? await readBuildTrials(parts) : [];
-    const status = describeRollout(shown, now, api, causes, history);
-    return { ...status, startedBy: await nameStarter(status), ...ofAccount };
-  };
+  const describe = makeDescribe(parts, ofAccount);
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
-    describe(rolloutId, await readApiBudgetStatus());
+    describe(rolloutId, readApiBudgetStatus());
   const describeAll = async (rollouts: readonly Rollout[], api: ApiBudgetStatus) => {
     const statuses = await Promise.all(rollouts.map(({ id }) => describe(id, api)));
     return statuses.filter((status) => status !== undefined);
@@ -101,6 +90,26 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     },
     explain: (collector) => explainCollector(parts, collector),
     explainPlanned: (collector) => explainPlanned(parts, collector),
+  };
+}
+
+/** Makes the function that reads the status of a rollout; it returns undefined if there is no such rollout. */
+function makeDescribe(parts: OperationsParts, ofAccount: Pick<RolloutStatus, 'accountName'>) {
+  const nameStarter = makeNameStarter(parts);
+  return async (
+    rolloutId: string,
+    budget: ApiBudgetStatus | Promise<ApiBudgetStatus>,
+  ): Promise<RolloutStatus | undefined> => {
+    const now = parts.clock.now();
+    // In parallel, because a person or Prometheus waits for each round trip.
+    const [view, api] = await Promise.all([loadRolloutSummary(parts, rolloutId, now), budget]);
+    if (view === undefined) return undefined;
+    const known = { ...view, isPolicyMissing: parts.claims.isMissing(view.rollout.policy.name) };
+    const causes = await loadCauses(parts, known);
+    const shown = await withShownAttribute(parts, known, causes);
+    const history = view.rollout.state === 'awaitingApproval' ? await readBuildTrials(parts) : [];
+    const status = describeRollout(shown, now, api, causes, history);
+    return { ...status, startedBy: await nameStarter(status), ...ofAccount };
   };
 }
 
