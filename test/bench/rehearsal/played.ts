@@ -46,8 +46,12 @@ export interface ComparedFigure {
   readonly of: 'tookMs' | 'harmed' | 'requests';
   readonly real: number;
   readonly rehearsed: Range;
-  readonly isWithin: boolean;
+  /** In the rehearsed range; for requests, close to the median. */
+  readonly isMet: boolean;
 }
+
+/** How far requests may be from the rehearsed median. */
+const requestsShare = 0.1;
 
 /** Rehearses what was played. */
 export async function compare(
@@ -60,14 +64,16 @@ export async function compare(
   const rehearsal = summarizeSeeds(results, scene.beganAt);
   const { broken } = drawFates(scene.whatIf, scene.snapshot.collectors, 1);
   const harmed = [...real.started].filter((id) => broken.has(id)).length;
-  const figure = (of: ComparedFigure['of'], value: number): ComparedFigure => {
+  const inRange = (of: 'tookMs' | 'harmed', value: number): ComparedFigure => {
     const { best, worst } = rehearsal[of];
-    return { of, real: value, rehearsed: rehearsal[of], isWithin: best <= value && value <= worst };
+    return { of, real: value, rehearsed: rehearsal[of], isMet: best <= value && value <= worst };
   };
-  const figures = [
-    figure('tookMs', real.tookMs),
-    figure('harmed', harmed),
-    figure('requests', real.requests),
+  const { requests } = rehearsal;
+  const isNear = Math.abs(real.requests - requests.median) <= requests.median * requestsShare;
+  const figures: readonly ComparedFigure[] = [
+    inRange('tookMs', real.tookMs),
+    inRange('harmed', harmed),
+    { of: 'requests', real: real.requests, rehearsed: requests, isMet: isNear },
   ];
   return { name, state, rehearsal, figures };
 }
