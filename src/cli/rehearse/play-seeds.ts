@@ -5,6 +5,7 @@ import { summarizeSeeds } from '../../rehearsal/result/rehearsal.ts';
 import type { RehearsedVariant, ShownRehearsal } from '../../rehearsal/result/rehearsal-text.ts';
 import { variantsOf } from '../../rehearsal/result/variants.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
 import type { SeedPool } from './seed-pool.ts';
 
 /** What is played: the policy for each seed, and where it harms collectors, also its variants. */
@@ -21,16 +22,16 @@ export type ShowProgress = (line: () => string) => void;
 /** A large fleet takes minutes. */
 const progressEveryMs: DurationMs = 5_000;
 
-/** @param now a monotonic clock */
+/** Shows progress at a terminal; a script reads only results and warnings. @param now a monotonic clock */
 export function makeProgress(
-  write: (line: string) => void,
+  { isLive, err }: Pick<ConsoleOutput, 'isLive' | 'err'>,
   now: () => DurationMs = () => performance.now(),
 ): ShowProgress {
   let writtenAt = now();
   return (line) => {
-    if (now() - writtenAt < progressEveryMs) return;
+    if (!isLive || now() - writtenAt < progressEveryMs) return;
     writtenAt = now();
-    write(line());
+    err.write(`${line()}\n`);
   };
 }
 

@@ -73,8 +73,9 @@ export async function rehearseCommand(
   // The other policies' rollouts are played for each seed, too.
   const upgrades = planned + sumOf(scene.others ?? [], ({ upgradableIds }) => upgradableIds.size);
   const pool = makeSeedPool({ scene, upgrades: options.seeds * upgrades });
-  const progress = makeProgress((line) => output.err.write(`${line}\n`));
-  const played = await playSeeds(pool, { ...options, scene, policy }, progress).finally(pool.close);
+  const played = await playSeeds(pool, { ...options, scene, policy }, makeProgress(output)).finally(
+    pool.close,
+  );
   const { name, timeZone } = policy;
   const verdicts = limits.map((limit) => ({
     condition: limit.text,

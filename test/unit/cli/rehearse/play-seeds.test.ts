@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { makeProgress, playSeeds } from '../../../../src/cli/rehearse/play-seeds.ts';
 import { makeSeedPool } from '../../../../src/cli/rehearse/seed-pool.ts';
@@ -10,24 +11,29 @@ const policy = aPolicy({ concurrency: 5 });
 const snapshot = fleetAsOf(aFleet(8).collectors, startedAt);
 const breaks = [{ match: {}, share: 1, afterMs: 0, how: 'fails' }] as const;
 
-/** What a person sees when each seed takes so long. */
-async function linesOf(seedMs: number, { seeds, variants }: { seeds: number; variants: boolean }) {
+interface Played {
+  readonly seeds: number;
+  readonly variants: boolean;
+  readonly isLive?: boolean;
+}
+
+/** What is written when each seed takes so long. */
+async function linesOf(seedMs: number, { seeds, variants, isLive = true }: Played) {
   const scene = {
     ...{ targetBuild, snapshot, beganAt: startedAt, requestsPerSecond: 4, passPauseMs: 1_000 },
     whatIf: aWhatIf({ breaks }),
   };
-  const lines: string[] = [];
+  const err = new PassThrough();
   let now = 0;
-  const show = makeProgress(
-    (line) => lines.push(line),
-    () => now,
-  );
+  const show = makeProgress({ isLive, err }, () => now);
   const pool = makeSeedPool({ scene, upgrades: 0 });
   await playSeeds(pool, { scene, policy, seeds, variants }, (line) => {
     now += seedMs;
     show(line);
   });
-  return lines;
+  return String(err.read() ?? '')
+    .split('\n')
+    .slice(0, -1);
 }
 
 describe('a rehearsal that takes long', () => {
@@ -37,6 +43,10 @@ describe('a rehearsal that takes long', () => {
       'still rehearsing: 6 of at most 7 seeds',
     ]);
     expect(await linesOf(500, { seeds: 7, variants: false })).toEqual([]);
+  });
+
+  it('writes nothing of that for a script', async () => {
+    expect(await linesOf(5_000, { seeds: 2, variants: false, isLive: false })).toEqual([]);
   });
 
   it('shows which change of the policy it plays', async () => {
