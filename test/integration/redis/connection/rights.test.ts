@@ -71,7 +71,10 @@ describe
         test.onTestFinished,
       );
       const daemon = await night.startDaemon();
-      const rolloutId = await scan(daemon);
+      const rolloutId = await until('the rollout that the schedule starts', async () => {
+        const [started] = await daemon.operations.listRollouts();
+        return started?.id;
+      });
       const status = await untilEnded(daemon, rolloutId);
       expect(status.state).toBe('succeeded');
       expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
