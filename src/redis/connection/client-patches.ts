@@ -1,5 +1,6 @@
 import { Cluster, type Redis } from 'ioredis';
 import { isRightsRefusal } from './redis-errors.ts';
+import { writeTogether } from './write-together.ts';
 
 export type Client = Redis | Cluster;
 
@@ -29,6 +30,7 @@ export function patchClient(client: Client): readonly Client[] {
 function patch(client: Client, duplicates: Client[]): void {
   endWhenDisconnected(client);
   answerRefusedInfo(client);
+  writeTogether(client);
   if (client instanceof Cluster) {
     keepEnded(client);
     settleConnect(client);

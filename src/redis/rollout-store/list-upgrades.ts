@@ -52,15 +52,13 @@ export async function listMissed(
   commands: RedisCommands,
   rollout: ReadableRollout,
   { kind, limit }: MissedPage,
+  decode: typeof decodeUpgrade,
 ): Promise<readonly Upgrade[]> {
   if (limit <= 0) return [];
-  const records = await readUpgrades(
-    commands,
-    rollout,
-    await missedIds(commands, rollout.keys, { kind, limit }),
-  );
+  const ids = await missedIds(commands, rollout.keys, { kind, limit });
+  const { upgrades } = await loadUpgrades(commands, rollout, ids, decode);
   // The record was read after the index, and may have left the state in between.
-  return records.filter(({ progress: { state } }) => (kind === 'failed' ? isFailed(state) : state === kind));
+  return upgrades.filter(({ progress: { state } }) => (kind === 'failed' ? isFailed(state) : state === kind));
 }
 
 async function missedIds(
@@ -96,6 +94,7 @@ export async function loadUpgrades(
   commands: RedisCommands,
   { id, keys, version, broken }: ReadableRollout,
   collectorIds: ReadonlyArray<string | number>,
+  decode: typeof decodeUpgrade = decodeUpgrade,
 ): Promise<LoadedUpgrades> {
   const upgrades: Upgrade[] = [];
   const unreadable: number[] = [];
@@ -105,7 +104,7 @@ export async function loadUpgrades(
     for (const [index, text] of texts.entries()) {
       if (text === null) continue;
       const collectorId = ids[index] ?? 0;
-      const upgrade = broken.read(() => decodeUpgrade(text, { rolloutId: id, version }, collectorId));
+      const upgrade = broken.read(() => decode(text, { rolloutId: id, version }, collectorId));
       if (upgrade === undefined) unreadable.push(Number(collectorId));
       else upgrades.push(upgrade);
     }

@@ -6,6 +6,7 @@ import type { RedisCommands } from '../connection/connection.ts';
 import { nameBucketOf } from '../schema/name-bucket.ts';
 import type { RolloutKeys } from '../schema/rollout-keys.ts';
 import { listMissed, listUpgrades, loadUpgrades } from './list-upgrades.ts';
+import { makeRecentUpgrades } from './recent-upgrades.ts';
 import type { StoreContext } from './store-context.ts';
 
 // The ids of 100,000 members are 1 MB. Where more rollouts are active, their plans are small, and a read costs little.
@@ -15,6 +16,7 @@ const plansKnownMax = 32;
 export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext) {
   /** The members of plans, of which each reading of the inventory asks. */
   const knownMembers = new Map<string, { readonly mark: string | null; readonly ids: readonly number[] }>();
+  const decodeRecent = makeRecentUpgrades();
   return {
     loadUpgrades: (rolloutId, collectorIds) => loadUpgrades(commands, readable(rolloutId), collectorIds),
 
@@ -43,14 +45,14 @@ export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext
     listDue: async (rolloutId, limit) => {
       const { due } = ofRollout(rolloutId).keys;
       const ids = limit <= 0 ? [] : await commands.zrange(due, '0', String(limit - 1));
-      const { upgrades } = await loadUpgrades(commands, readable(rolloutId), ids.map(Number));
+      const { upgrades } = await loadUpgrades(commands, readable(rolloutId), ids, decodeRecent);
       // The record was read after the index, and may have ended in between.
       return upgrades.filter(
         (record) => record.progress.state !== 'retrying' && dueAtOf(record) !== undefined,
       );
     },
 
-    listMissed: (rolloutId, page) => listMissed(commands, readable(rolloutId), page),
+    listMissed: (rolloutId, page) => listMissed(commands, readable(rolloutId), page, decodeRecent),
   } satisfies Partial<RolloutStore>;
 }
 

@@ -5,6 +5,8 @@ import { type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts
 
 type StratumFigure = Exclude<keyof StratumSummary, 'stratum' | 'wave'>;
 
+type Writable<Of> = { -readonly [Key in keyof Of]: Of[Key] };
+
 /** Names of the fields in a rollout's hash of counters. A counter at 0 is absent. */
 export const counterField = {
   slots: 'slots',
@@ -50,20 +52,24 @@ export function groupSummariesOf(counters: Counters): {
   readonly domainsTaken: ReadonlyMap<number, number>;
   readonly durations: ReadonlyMap<number, DurationSummary>;
 } {
-  const strata = new Map<string, StratumSummary>();
+  // Large fleets have thousands of these fields, and each step of a rollout reads them: no object is made for each.
+  const strata = new Map<string, Writable<StratumSummary>>();
   const domainsTaken = new Map<number, number>();
   const buckets = new Map<number, Map<number, number>>();
   for (const [field, value] of counters) {
-    const [kind, first, second, figure] = field.split(':');
-    if (kind === 'domain') domainsTaken.set(Number(first), value);
-    if (kind === 'd') {
-      const ofStratum = buckets.get(Number(first)) ?? new Map<number, number>();
-      buckets.set(Number(first), ofStratum.set(Number(second), value));
+    const last = field.lastIndexOf(':');
+    const end = field.slice(last + 1);
+    if (field.startsWith('domain:')) domainsTaken.set(Number(end), value);
+    if (field.startsWith('d:')) {
+      const stratum = Number(field.slice(2, last));
+      const ofStratum = buckets.get(stratum) ?? new Map<number, number>();
+      buckets.set(stratum, ofStratum.set(Number(end), value));
     }
-    if (kind === 's' && isStratumFigure(figure)) {
-      const place = `${first}:${second}`;
-      const known = strata.get(place) ?? emptyStratum(Number(first), Number(second));
-      strata.set(place, { ...known, [figure]: value });
+    if (field.startsWith('s:') && isStratumFigure(end)) {
+      const place = field.slice(2, last);
+      const summary = strata.get(place) ?? stratumAt(place);
+      summary[end] = value;
+      strata.set(place, summary);
     }
   }
   return {
@@ -71,6 +77,11 @@ export function groupSummariesOf(counters: Counters): {
     domainsTaken,
     durations: summarizeAll(buckets),
   };
+}
+
+function stratumAt(place: string): Writable<StratumSummary> {
+  const [stratum, wave] = place.split(':');
+  return { ...emptyStratum(Number(stratum), Number(wave)) };
 }
 
 /** The number of records with a state, in all waves or in one. */

@@ -78,7 +78,9 @@ export function inFlightOf(
     const retryMs = mayRetry ? retry.backoff.initialMs + spread.meanMs : 0;
     const factor = strata === undefined ? 1 : strata.factorOf(identity) / strata.remainingFactor;
     return {
-      ...{ ageMs, factor, mayRetry },
+      ageMs,
+      factor,
+      mayRetry,
       deadlineMs: Math.max(leastMs, rule.deadlineMs - ageMs),
       limitMs: Math.max(leastMs, rule.deadlineMs + Math.max(rule.verifyWithinMs, retryMs) - ageMs),
       isOverdue: ageMs > longestOf(identity.stratum),
