@@ -147,7 +147,7 @@ async function readScene(
     ...{ targetBuild, snapshot, beganAt, requestsPerSecond, passPauseMs },
     ...(fleet.builds && { builds: fleet.builds }),
     others: placed.map(({ other }) => other),
-    scansAt: await scansFor(policy, whatIf.upAgain, beganAt),
+    scansAt: await scansFor(policy, whatIf, beganAt),
     whatIf: learned === undefined ? whatIf : withStrataDurations(whatIf, plan, learned),
   };
   if (replayed === undefined) {

@@ -4,7 +4,7 @@ import { dayMs } from '../../base/time-zone.ts';
 import { ticksIn } from '../../queue/schedule-ticks.ts';
 import type { OtherPolicy } from '../../rehearsal/play/agenda.ts';
 import type { ShownOther } from '../../rehearsal/result/rehearsal-text.ts';
-import type { UpAgain } from '../../rehearsal/world/what-if.ts';
+import type { WhatIf } from '../../rehearsal/world/what-if.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { makePlan } from '../../rollout/planning/plan.ts';
@@ -31,14 +31,15 @@ export async function placeOthers(
   return placed;
 }
 
-/** When the policy scans until all collectors that come up again have joined; empty without any. */
+/** When the policy scans until all collectors that come up again or are installed have joined; empty without any. */
 export async function scansFor(
   policy: Policy,
-  upAgain: UpAgain | undefined,
+  { upAgain, installed }: Pick<WhatIf, 'upAgain' | 'installed'>,
   beganAt: EpochMs,
 ): Promise<readonly EpochMs[]> {
-  if (upAgain === undefined) return [];
-  return ticksOf(policy, { from: beganAt, to: beganAt + upAgain.withinMs + dayMs });
+  if (upAgain === undefined && installed === undefined) return [];
+  const withinMs = Math.max(upAgain?.withinMs ?? 0, installed?.withinMs ?? 0);
+  return ticksOf(policy, { from: beganAt, to: beganAt + withinMs + dayMs });
 }
 
 function ticksOf({ schedule, timeZone }: Policy, span: { readonly from: EpochMs; readonly to: EpochMs }) {

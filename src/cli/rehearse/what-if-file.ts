@@ -48,6 +48,9 @@ const WhatIfFile = z.strictObject({
   upAgain: z
     .strictObject({ share: Share.prefault('100%'), within: durationSchema('1m', '24h') })
     .exactOptional(),
+  installed: z
+    .strictObject({ count: z.int().min(1).max(10_000), within: durationSchema('1m', '24h') })
+    .exactOptional(),
   approval: z.union([z.enum(['atOnce', 'never']), timeOfDay('23:59')]).prefault('atOnce'),
 });
 
@@ -77,8 +80,8 @@ export function readWhatIf(path: string, occasion: Occasion): WhatIf {
   if (!parsed.success) throw new ConfigError(describeProblems(parsed.error.issues, source));
   const known = policy.waves.flatMap(({ gates }) => gates.map(({ name }) => name));
   const unknown = Object.keys(parsed.data.gates).filter((name) => !known.includes(name));
-  const { breaks, durations, failures, upAgain } = parsed.data;
-  const course = { breaks, durations, failures, upAgain };
+  const { breaks, durations, failures, upAgain, installed } = parsed.data;
+  const course = { breaks, durations, failures, upAgain, installed };
   const given = Object.entries(course).filter(([, value]) => value && Object.keys(value).length > 0);
   const issues = [
     ...unknown.map((name) => ({
@@ -122,6 +125,9 @@ function whatIfOf(
     }),
     gates: file.gates,
     ...(file.upAgain && { upAgain: { share: file.upAgain.share, withinMs: file.upAgain.within } }),
+    ...(file.installed && {
+      installed: { count: file.installed.count, withinMs: file.installed.within },
+    }),
     approval:
       typeof file.approval === 'number'
         ? { kind: 'at', minute: file.approval, timeZone }

@@ -6,7 +6,7 @@ import {
   addLateJoiners,
 } from '../../orchestrator/scan/late-joiners.ts';
 import { noMemory } from '../../orchestrator/scan/read-plan.ts';
-import type { FleetSnapshot } from '../../rollout/model/collector.ts';
+import type { FleetCollector, FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { freezeFirst } from './freeze-first.ts';
 
@@ -23,8 +23,10 @@ export interface OtherPolicy {
 /** What happens in a rehearsal besides the rollout of the policy. */
 export interface Surroundings {
   readonly others?: readonly OtherPolicy[];
-  /** When collectors that are down are up again, by id. */
-  readonly upAgainAt?: ReadonlyMap<number, EpochMs>;
+  /** When collectors that are down, or installed later, are up, by id. */
+  readonly upAt?: ReadonlyMap<number, EpochMs>;
+  /** Collectors that are installed later. */
+  readonly installed?: readonly FleetCollector[];
   /** When the schedule of the policy scans, in order. */
   readonly scansAt?: readonly EpochMs[];
 }
@@ -36,15 +38,15 @@ interface AgendaParts extends Omit<AddLateJoinersParts, 'configs'> {
   readonly seed: number;
 }
 
-/** Puts down what happens at known instants: rollouts of other policies start, and scans add collectors that are up again. */
+/** Puts down what happens at known instants: rollouts of other policies start, and scans add late joiners. */
 export function makeAgenda(
   parts: AgendaParts,
-  { others = [], upAgainAt = new Map(), scansAt = [] }: Surroundings,
+  { others = [], upAt = new Map(), scansAt = [] }: Surroundings,
 ) {
   const agenda = makeTimeline<() => Promise<void>>();
   for (const other of others) agenda.put(other.startsAt, () => start(parts, other));
   // A scan that finds nobody changes nothing.
-  const fruitful = new Set([...upAgainAt.values()].map((at) => scansAt.find((scanAt) => scanAt > at)));
+  const fruitful = new Set([...upAt.values()].map((at) => scansAt.find((scanAt) => scanAt > at)));
   for (const at of fruitful) if (at !== undefined) agenda.put(at, () => scan(parts));
   return agenda;
 }

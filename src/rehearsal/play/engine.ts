@@ -63,7 +63,7 @@ export const never: EpochMs = Number.POSITIVE_INFINITY;
  * service, and with the rollout planned. The caller moves `time.now`, and runs what is due.
  */
 export async function startEngine(stage: Stage) {
-  const { policy, seed, others = [] } = stage;
+  const { policy, seed, snapshot, others = [], installed = [] } = stage;
   const policies = new Map([policy, ...others.map((other) => other.policy)].map((each) => [each.name, each]));
   const names = [...policies.keys()];
   const policyOf = (rolloutId: string) => policies.get(parseRolloutId(rolloutId).policy) ?? policy;
@@ -74,9 +74,11 @@ export async function startEngine(stage: Stage) {
   const store = withShortPages(memory);
   const lists = makeListReadings({ ...stage, policies: names, store, accounts });
   const slots = sumOf([...policies.values()], ({ concurrency }) => concurrency);
-  const offered = stage.builds ?? stage.snapshot.collectors.map(({ build }) => build);
+  const offered = stage.builds ?? snapshot.collectors.map(({ build }) => build);
   const builds = [...offered, ...others.map(({ targetBuild }) => targetBuild)];
-  const service = makeVirtualService({ ...stage, ...lists, builds, clock, slots });
+  // Until they are installed, the service lists them as down: no decision counts a collector that is down and not planned.
+  const everyone = { ...snapshot, collectors: [...snapshot.collectors, ...installed] };
+  const service = makeVirtualService({ ...stage, ...lists, snapshot: everyone, builds, clock, slots });
   const parts = {
     ...quietParts(stage, () => (time.againAt = time.now + taskRestMs)),
     store,
@@ -95,7 +97,7 @@ export async function startEngine(stage: Stage) {
   await store.freeze({ ...frozen, events: [] });
   return {
     ...{ time, store, service, jobs, lists, frozen },
-    agenda: makeAgenda({ ...parts, policy, rolloutId: id, snapshot: stage.snapshot, seed }, stage),
+    agenda: makeAgenda({ ...parts, policy, rolloutId: id, snapshot, seed }, stage),
     approve: () => approve(parts, id),
     /** Reconciles the rollout, its rollback, and the rollouts of other policies, which are approved. @returns when to repeat it */
     reconcileAll: async (): Promise<EpochMs> => {

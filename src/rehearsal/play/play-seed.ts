@@ -12,7 +12,14 @@ import type { Wave } from '../../rollout/model/rollout.ts';
 import { describeNight } from '../../rollout/status/describe-night.ts';
 import { drawPastFates, type PastNight } from '../world/past-night.ts';
 import { makeVirtualBudget } from '../world/virtual-budget.ts';
-import { approvedAt, drawFates, drawUpAgain, type GateWord, type WhatIf } from '../world/what-if.ts';
+import {
+  approvedAt,
+  drawFates,
+  drawInstalled,
+  drawUpAgain,
+  type GateWord,
+  type WhatIf,
+} from '../world/what-if.ts';
 import type { Stage } from './engine.ts';
 import { type Played, playRollout } from './play-rollout.ts';
 
@@ -36,7 +43,7 @@ export interface SeedResult {
   readonly reason: string;
   readonly tookMs: DurationMs;
   readonly planned: number;
-  /** Collectors that were down when the rollout was planned, and have joined it since. */
+  /** Collectors that were down or not installed when the rollout was planned, and have joined it since. */
   readonly joined: number;
   /** Planned and joined collectors that the build breaks, and those of them for which a task was created. */
   readonly broken: number;
@@ -59,7 +66,9 @@ export type PlayedWave = Pick<Wave, 'name' | 'size' | 'openedAt' | 'passedAt'>;
 /** Simulates the policy once. The same seed gives the same result. */
 export async function playSeed(scene: Scene, policy: Policy, seed: number): Promise<SeedResult> {
   const { whatIf, snapshot, builds, beganAt, targetBuild, passPauseMs, past, others, scansAt } = scene;
-  const { broken, fateOf } = past ? drawPastFates(past, seed) : drawFates(whatIf, snapshot.collectors, seed);
+  const installed = drawInstalled(whatIf, snapshot, { beganAt, seed });
+  const everyone = [...snapshot.collectors, ...installed.collectors];
+  const { broken, fateOf } = past ? drawPastFates(past, seed) : drawFates(whatIf, everyone, seed);
   const budget = makeVirtualBudget(scene.requestsPerSecond, whatIf.disturbances);
   const played = await playRollout({
     ...{ seed, policy, snapshot, beganAt, targetBuild, passPauseMs, fateOf, budget },
@@ -68,7 +77,8 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
     ...(builds && { builds }),
     ...(others && { others }),
     ...(scansAt && { scansAt }),
-    upAgainAt: drawUpAgain(whatIf, snapshot.collectors, { beganAt, seed }),
+    upAt: new Map([...drawUpAgain(whatIf, snapshot.collectors, { beganAt, seed }), ...installed.upAt]),
+    installed: installed.collectors,
     ...(past && { rolloutId: past.rolloutId }),
     sharedAttributes: makeSharedAttributes(),
   });

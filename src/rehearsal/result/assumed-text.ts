@@ -3,7 +3,7 @@ import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import { counted } from '../../rollout/messages/sentences.ts';
 import type { Policy, Selector } from '../../rollout/model/policy.ts';
 import type { Disturbance } from '../world/virtual-budget.ts';
-import type { Approval, Break, DurationsFrom, UpAgain, WhatIf } from '../world/what-if.ts';
+import type { Approval, Break, DurationsFrom, Installed, UpAgain, WhatIf } from '../world/what-if.ts';
 import { clockText, type ShownRehearsal } from './rehearsal-text.ts';
 import { replayedText } from './replay-text.ts';
 
@@ -11,7 +11,8 @@ import { replayedText } from './replay-text.ts';
 export function notPlayedText({ whatIf, others }: Pick<ShownRehearsal, 'whatIf' | 'others'>): string {
   return [
     ...(whatIf.upAgain === undefined ? ['collectors that come up again'] : []),
-    ...['new collectors', 'collectors that leave'],
+    ...(whatIf.installed === undefined ? ['new collectors'] : []),
+    'collectors that leave',
     ...(others === null ? ['other policies'] : []),
   ].join(', ');
 }
@@ -37,6 +38,7 @@ export function assumedText(result: ShownRehearsal): string {
     ...gates.map(([name, word]) => `gate ${name}: ${word}`),
     ...(whatIf.approval.kind === 'atOnce' ? [] : [approvalText(whatIf.approval)]),
     ...(whatIf.upAgain === undefined ? [] : [upAgainText(whatIf.upAgain)]),
+    ...(whatIf.installed === undefined ? [] : [installedText(whatIf.installed)]),
     ...othersTexts(result),
   ].join('; ');
 }
@@ -89,6 +91,10 @@ function approvalText(approval: Exclude<Approval, { kind: 'atOnce' }>): string {
 function upAgainText({ share, withinMs }: UpAgain): string {
   const whom = share >= 1 ? 'all' : percent(share);
   return `${whom} of the collectors that are down come up again within ${formatDuration(withinMs)}`;
+}
+
+function installedText({ count, withinMs }: Installed): string {
+  return `${counted(count, 'collector is', 'collectors are')} installed within ${formatDuration(withinMs)}`;
 }
 
 // More would hide the other assumptions.

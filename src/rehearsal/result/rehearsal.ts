@@ -7,7 +7,7 @@ export interface Rehearsal {
   readonly seeds: number;
   readonly beganAt: EpochMs;
   readonly planned: number;
-  /** Collectors that were down when the rollout was planned, and joined it later. */
+  /** Collectors that were down or not installed when the rollout was planned, and joined it later. */
   readonly joined: Range;
   /** Planned and joined collectors that the build breaks. */
   readonly broken: Range;

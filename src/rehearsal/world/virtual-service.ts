@@ -50,7 +50,7 @@ export function makeVirtualService(parts: {
   readonly builds: readonly string[];
   readonly targetBuild: string;
   readonly fateOf: FateOf;
-  readonly upAgainAt?: ReadonlyMap<number, EpochMs>;
+  readonly upAt?: ReadonlyMap<number, EpochMs>;
   readonly clock: Clock;
   readonly slots: number;
   readonly budget: VirtualBudget;

@@ -21,12 +21,12 @@ export function makeVirtualWorld(parts: {
   readonly builds: readonly string[];
   readonly targetBuild: string;
   readonly fateOf: FateOf;
-  /** When collectors that are down are up again, by id. Default: never. */
-  readonly upAgainAt?: ReadonlyMap<number, EpochMs>;
+  /** When collectors that are down are up, by id. Default: never. */
+  readonly upAt?: ReadonlyMap<number, EpochMs>;
   readonly clock: Clock;
   readonly creates: Map<number, number>;
 }): World {
-  const { snapshot, targetBuild, fateOf, clock, creates, upAgainAt } = parts;
+  const { snapshot, targetBuild, fateOf, clock, creates, upAt } = parts;
   const { collectors } = snapshot;
   const builds = new Set([...parts.builds, targetBuild]);
   const fateOfTask = ({ facts: { id }, toVersion }: AcceptedUpgrade): Fate => {
@@ -44,17 +44,13 @@ export function makeVirtualWorld(parts: {
     drawCollector: (index, now) => {
       const collector = collectors[index];
       if (collector === undefined) throw new Error('no further collector is rehearsed');
-      return simulated(collector, now, upAgainAt?.get(collector.id));
+      return simulated(collector, now, upAt?.get(collector.id));
     },
     drawScript: (accepted) => scriptOf(fateOfTask(accepted), accepted),
   });
 }
 
-function simulated(
-  collector: FleetCollector,
-  now: EpochMs,
-  upAgainAt: EpochMs | undefined,
-): SimulatedCollector {
+function simulated(collector: FleetCollector, now: EpochMs, upAt: EpochMs | undefined): SimulatedCollector {
   const { id, name, build: version, alive, lastSeenAlive = now } = collector;
   const lastHeartbeatAt = Math.min(lastSeenAlive, now - serviceLimits.deadAfterMs);
   return {
@@ -63,7 +59,7 @@ function simulated(
     life: alive
       ? { kind: 'up', upSince: Math.min(lastSeenAlive, now), version }
       : { kind: 'down', lastHeartbeatAt, version },
-    pending: upAgainAt === undefined ? [] : [{ at: upAgainAt, kind: 'up', version }],
+    pending: upAt === undefined ? [] : [{ at: upAt, kind: 'up', version }],
   };
 }
 

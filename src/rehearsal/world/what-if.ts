@@ -2,7 +2,7 @@ import { seededChance } from '../../base/chance.ts';
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { dayMs, findTimeZone, utc } from '../../base/time-zone.ts';
-import type { FleetCollector } from '../../rollout/model/collector.ts';
+import type { FleetCollector, FleetSnapshot } from '../../rollout/model/collector.ts';
 import { countLeftOut, type LeftOutCount } from '../../rollout/model/left-out.ts';
 import type { Selector } from '../../rollout/model/policy.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
@@ -27,11 +27,19 @@ export interface WhatIf extends UsualCourse {
   readonly approval: Approval;
   /** Collectors that are down at the beginning and are up again later; absent: none. */
   readonly upAgain?: UpAgain;
+  /** Collectors that are installed later; absent: none. */
+  readonly installed?: Installed;
 }
 
 /** This share of the collectors that are down, from 0 to 1, is up again at any instant within that time. */
 export interface UpAgain {
   readonly share: number;
+  readonly withinMs: DurationMs;
+}
+
+/** So many collectors are installed, each at any instant within that time. */
+export interface Installed {
+  readonly count: number;
   readonly withinMs: DurationMs;
 }
 
@@ -104,6 +112,34 @@ export function drawUpAgain(
       upAgainAt.set(id, beganAt + Math.ceil(chance() * upAgain.withinMs));
   }
   return upAgainAt;
+}
+
+// Another one, so that a collector may come up again whether or not others are installed.
+const installedNumber = 1_000_001;
+
+/**
+ * Draws collectors that are installed later, and when each is up, by id. Each is like one of those that the service would upgrade,
+ * with another id and name: one on the target build would change nothing. The same seed gives the same result.
+ */
+export function drawInstalled(
+  { installed }: Pick<WhatIf, 'installed'>,
+  { collectors, upgradableIds }: Pick<FleetSnapshot, 'collectors' | 'upgradableIds'>,
+  { beganAt, seed }: { readonly beganAt: EpochMs; readonly seed: number },
+): { readonly collectors: readonly FleetCollector[]; readonly upAt: ReadonlyMap<number, EpochMs> } {
+  const models = collectors.filter(({ id }) => upgradableIds.has(id));
+  const drawn: FleetCollector[] = [];
+  const upAt = new Map<number, EpochMs>();
+  if (installed === undefined || models.length === 0) return { collectors: drawn, upAt };
+  const lastId = collectors.reduce((most, { id }) => Math.max(most, id), 0);
+  for (let number = 1; number <= installed.count; number += 1) {
+    const chance = seededChance(hashNumbers(seed, number, installedNumber));
+    const model = models[Math.floor(chance() * models.length)];
+    if (model === undefined) continue;
+    const id = lastId + number;
+    drawn.push({ ...model, id, name: `${model.name}-new-${number}`, alive: false });
+    upAt.set(id, beganAt + Math.ceil(chance() * installed.withinMs));
+  }
+  return { collectors: drawn, upAt };
 }
 
 /** Where a plan has the collectors that match a break, whatever the share that the build breaks. */

@@ -73,7 +73,7 @@ describe('upwave rehearse', () => {
     });
   });
 
-  it('plays the other policies of the account, and collectors that come up again', async (test) => {
+  it('plays the other policies of the account, and late joiners', async (test) => {
     const service = await startReferenceService({
       credentials: [nightCredentials],
       speed: 1,
@@ -89,14 +89,20 @@ describe('upwave rehearse', () => {
       service: { baseUrl: `${service.url}/api`, ...nightCredentials },
       rollouts: [of('linux', 'Linux*'), of('windows', 'Windows*')],
     });
-    const file = desk.write('what-if.yaml', { upAgain: { within: '1h' } });
+    const file = desk.write('what-if.yaml', {
+      upAgain: { within: '1h' },
+      installed: { count: 3, within: '1h' },
+    });
     const play = ['rehearse', 'linux', '--seeds', '2', '--at', '2026-11-22T21:00Z'];
     const text = await desk.call(...play, '--what-if', file);
     expect(text.out).toMatch(/windows starts at 21:00:\s+\d+\s+collectors\s+→\s+19\.536-4/);
     expect(text.out).toMatch(/\njoined: +median [1-9]/);
+    expect(text.out).toMatch(/3\s+collectors\s+are\s+installed\s+within\s+1h/);
     const own = await desk.call(...play, '--no-others');
     expect(own.out).not.toMatch(/windows|joined/);
-    expect(own.out).toMatch(/not played: {4}collectors that come up again,[^┌]*other\s+policies/);
+    expect(own.out).toMatch(
+      /not played: {4}collectors that come up again,\s+new collectors,[^┌]*other\s+policies/,
+    );
   });
 
   it('counts collectors that no rollback returns, because the service no longer offers their build', async (test) => {

@@ -144,6 +144,22 @@ describe('a rehearsed rollout', () => {
     expect(some.joined).toBeLessThan(10);
   });
 
+  it('adds collectors that are installed to the last wave, each like one that the service would upgrade', async () => {
+    const installed = { count: 8, withinMs: 20 * minute };
+    const scansAt = [startedAt + 30 * minute];
+    const fleet = collectors.map((each) => ({ ...each, alive: each.osName === 'Linux' }));
+    const result = await play({ installed }, {}, { fleet, scansAt });
+    expect(result).toMatchObject({ state: 'succeeded', planned: 30, joined: 8, othersDone: 38 });
+    const early = await play({ installed }, {}, { fleet, scansAt: [startedAt + minute] });
+    expect(early.joined).toBeLessThan(8);
+    const breaks = [{ ...onWindows, how: 'fails' }] as const;
+    expect(await play({ installed, breaks }, {}, { fleet, scansAt })).toMatchObject({ joined: 8, broken: 0 });
+    const newOnes = [{ match: { name: ['*-new-*'] }, share: 1, how: 'fails', afterMs: 0 }] as const;
+    const waves = [canary, { ...rest, maxFailures: { kind: 'count', count: 40 } as const }];
+    const harmed = await play({ installed, breaks: newOnes }, { waves }, { fleet, scansAt });
+    expect(harmed).toMatchObject({ joined: 8, broken: 8, harmed: 8, othersDone: 30 });
+  });
+
   it('harms a collector that joins, where the build breaks it', async () => {
     const fleet = collectors.map((each) => ({ ...each, alive: each.osName === 'Linux' || each.id > 20 }));
     const waves = [canary, { ...rest, maxFailures: { kind: 'count', count: 40 } as const }];

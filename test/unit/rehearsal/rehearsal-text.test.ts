@@ -106,6 +106,13 @@ describe('the words of a rehearsal', () => {
     expect(renderRehearsal(shown)).toContain('not played:    new collectors, collectors that leave\n');
   });
 
+  it('name collectors that are installed', () => {
+    const shown = (count: number) => aShown({ whatIf: { ...calm, installed: { count, withinMs: hour } } });
+    expect(assumedText(shown(20))).toMatch(/; 20 collectors are installed within 1h$/);
+    expect(assumedText(shown(1))).toMatch(/; 1 collector is installed within 1h$/);
+    expect(notPlayedText(shown(1))).toBe('collectors that come up again, collectors that leave');
+  });
+
   it('name all that was assumed of the build, the service, gates and people', () => {
     const whatIf: WhatIf = {
       ...calm,

@@ -45,11 +45,15 @@ describe('the other policies of a rehearsal', () => {
     expect(await place({ schedule: '0 3 1 1 *' })).toEqual([]);
   });
 
-  it('leave scans of its own to the rehearsed policy, where collectors come up again', async () => {
+  it('leave scans of its own to the rehearsed policy, where collectors come up again or are installed', async () => {
     const policy = aPolicy({ schedule: '0 * * * *' });
-    expect(await scansFor(policy, undefined, startedAt)).toEqual([]);
-    const scans = await scansFor(policy, { share: 1, withinMs: 2 * hour }, startedAt + 1);
+    expect(await scansFor(policy, {}, startedAt)).toEqual([]);
+    const upAgain = { share: 1, withinMs: 2 * hour };
+    const installed = { count: 1, withinMs: 3 * hour };
+    const scans = await scansFor(policy, { upAgain }, startedAt + 1);
     expect(scans[0]).toBe(startedAt + hour);
     expect(scans).toHaveLength(26);
+    expect(await scansFor(policy, { installed }, startedAt + 1)).toHaveLength(27);
+    expect(await scansFor(policy, { upAgain, installed }, startedAt + 1)).toHaveLength(27);
   });
 });

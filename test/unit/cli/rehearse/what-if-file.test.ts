@@ -35,6 +35,7 @@ describe('a what-if file', () => {
       ],
       gates: { 'go-live': 'hold' },
       upAgain: { share: 0.3, withinMs: 6 * 3_600_000 },
+      installed: { count: 20, withinMs: 6 * 3_600_000 },
       approval: { kind: 'at', minute: 510, timeZone: 'UTC' },
     });
   });
@@ -73,6 +74,8 @@ service: [{ from: 2 am, to: "03:00" }] → service[0].from: "2 am" is not a time
 gates: { board: hold } → gates.board: policy production has no gate of this name; it has go-live
 upAgain: { share: 30% } → upAgain.within: is missing
 upAgain: { within: 3d } → upAgain.within: must be
+installed: { within: 6h } → installed.count: is missing
+installed: { count: 0, within: 6h } → installed.count: must be
 approval: soon → approval: must be
 `),
   )('is refused with the place of what is wrong: %s', (content, words) => {
