@@ -81,10 +81,8 @@ export function makeVirtualService(parts: {
         const latest = world.builds.latest(now);
         return ok(world.builds.offered(now).map((version) => ({ version, latest: version === latest })));
       }),
-    readInventory: async () =>
-      answer(pages, (now) => ok(readNow(world, snapshot.collectors, { toBuild: null, now }))),
-    readFleet: async (toBuild) =>
-      answer(pages + 1, (now) => ok(readNow(world, snapshot.collectors, { toBuild, now }))),
+    readInventory: async () => answer(pages, (now) => ok(readNow(world, parts, { toBuild: null, now }))),
+    readFleet: async (toBuild) => answer(pages + 1, (now) => ok(readNow(world, parts, { toBuild, now }))),
     readUpgradable: async () => answer(1, () => ok({ pages: 1, isInOrder: true })),
     findCollector: async () => failed({ kind: 'notFound', detail: 'not asked for here' }),
     reserveCreate: async ({ collectorId, toBuild }) => {
@@ -156,15 +154,22 @@ function makeWatchedTasks(world: World, slots: number) {
   };
 }
 
-/** The whole fleet now. @param of `toBuild`: who is upgradable to it; null: nobody */
+/**
+ * The whole fleet now. A collector that is up at the beginning and is not offered the target build then is not offered it later.
+ * @param of `toBuild`: who is upgradable to it; null: nobody
+ */
 function readNow(
   world: World,
-  collectors: readonly FleetCollector[],
+  { snapshot, targetBuild }: { readonly snapshot: FleetSnapshot; readonly targetBuild: string },
   { toBuild, now }: { readonly toBuild: string | null; readonly now: EpochMs },
 ): FleetSnapshot {
+  const { collectors, upgradableIds: offeredAtFirst } = snapshot;
+  const refused = collectors.filter(({ id, alive }) => alive && !offeredAtFirst.has(id)).map(({ id }) => id);
+  const notOffered = new Set(toBuild === targetBuild ? refused : []);
   const seen = collectors.map((each) => ({ ...each, ...observe(world, each.id, now) }));
   const offered = seen.filter(
-    ({ id, alive, build }) => toBuild !== null && alive && build !== toBuild && !world.isInUpgrade(id),
+    ({ id, alive, build }) =>
+      toBuild !== null && alive && build !== toBuild && !notOffered.has(id) && !world.isInUpgrade(id),
   );
   const upgradableIds = new Set(offered.map(({ id }) => id));
   return { readAt: now, serviceAt: now, offeredAt: now, collectors: seen, upgradableIds };

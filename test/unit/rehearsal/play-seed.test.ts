@@ -33,15 +33,29 @@ function play(
     readonly seed?: number;
     readonly requestsPerSecond?: number;
     readonly fleet?: readonly FleetCollector[];
+    /** Collectors that are up, and to which the service does not offer the build. */
+    readonly notOffered?: readonly number[];
     readonly builds?: readonly string[];
     readonly others?: readonly OtherPolicy[];
     readonly scansAt?: readonly number[];
   } = {},
 ) {
-  const { seed = 1, requestsPerSecond = 4, fleet = collectors, builds, others, scansAt } = of;
+  const {
+    seed = 1,
+    requestsPerSecond = 4,
+    fleet = collectors,
+    notOffered = [],
+    builds,
+    others,
+    scansAt,
+  } = of;
+  const snapshot = fleetAsOf(fleet, startedAt);
   const scene: Scene = {
     targetBuild,
-    snapshot: fleetAsOf(fleet, startedAt),
+    snapshot: {
+      ...snapshot,
+      upgradableIds: new Set([...snapshot.upgradableIds].filter((id) => !notOffered.includes(id))),
+    },
     ...(builds && { builds }),
     ...(others && { others }),
     ...(scansAt && { scansAt }),
@@ -158,6 +172,12 @@ describe('a rehearsed rollout', () => {
     const waves = [canary, { ...rest, maxFailures: { kind: 'count', count: 40 } as const }];
     const harmed = await play({ installed, breaks: newOnes }, { waves }, { fleet, scansAt });
     expect(harmed).toMatchObject({ joined: 8, broken: 8, harmed: 8, othersDone: 30 });
+  });
+
+  it('does not add a collector to which the service does not offer the build', async () => {
+    const of = { notOffered: [1, 2, 3], scansAt: [startedAt + 30 * minute] };
+    const result = await play({ installed: { count: 5, withinMs: minute } }, {}, of);
+    expect(result).toMatchObject({ planned: 37, joined: 5, othersDone: 42 });
   });
 
   it('harms a collector that joins, where the build breaks it', async () => {
