@@ -2,7 +2,7 @@ import { keepLatest } from '../../base/keep-latest.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { decodeUpgrade } from '../schema/stored-upgrade.ts';
 
-// The lists of a status: a few rollouts with 200 upgrades of each group. It takes 2 MB.
+// The lists of a status: a few rollouts with 200 upgrades of each group. That is about 2 MB for each account.
 const keptMax = 1_000;
 
 /**
